@@ -2,12 +2,11 @@ import type { Logger } from './logger.js';
 import type { Replier } from './replier.js';
 
 /**
- * Passes on the first answer and drops all later ones, so that a sender is never answered twice and its command is
- * never decided again. An exception in the sender's callback is logged and not rethrown, so that all other replies are
- * still sent.
+ * Passes on the first answer and drops all later ones, so that a sender never gets a second answer. An exception in the
+ * sender's callback is logged and not rethrown, so that all other replies are still sent.
  */
 export class AnswerOnce<T> implements Replier<T> {
-  /** Undefined once an answer has been passed on. */
+  /** Receives the answer. Undefined once an answer has been passed on. */
   private to: Replier<T> | undefined;
 
   constructor(

@@ -11,7 +11,7 @@ export function assert(condition: boolean, message: string): asserts condition {
   if (!condition) throw new AssertionFailure(message);
 }
 
-/** Returns the value, which must be defined. */
+/** Returns the value. Throws an `AssertionFailure` if it is undefined. */
 export function must<T>(value: T | undefined, message: string): T {
   if (value === undefined) throw new AssertionFailure(message);
   return value;

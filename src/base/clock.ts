@@ -2,8 +2,8 @@ export interface Clock {
   /** Whole milliseconds since 1970. */
   now(): number;
   /**
-   * Milliseconds since a fixed moment, with fractions, for measuring durations. The value never goes back and is the
-   * same in all threads.
+   * Milliseconds since a fixed moment, with fractions, for measuring durations. The value never goes back, and all
+   * threads see the same value.
    */
   monotonicMs(): number;
 }
@@ -35,7 +35,10 @@ function threadStartedMs(): number {
 /** Time that the system's monotonic clock did not count while the machine was suspended. Shared by all threads. */
 let missed = new Float64Array(new SharedArrayBuffer(Float64Array.BYTES_PER_ELEMENT));
 
-/** The shared buffer, to be passed to a new thread, so that the clocks of all threads jump together. */
+/**
+ * The buffer that all threads share. The process passes it to each new thread, so that the clocks of all threads jump
+ * together.
+ */
 export function missedTime(): SharedArrayBuffer {
   return missed.buffer as SharedArrayBuffer;
 }
@@ -46,8 +49,8 @@ export function shareMissedTime(buffer: SharedArrayBuffer): void {
 }
 
 /**
- * Records that the machine was suspended for `ms`. Monotonic time jumps by this span, so that all deadlines within it
- * have passed.
+ * Records that the machine was suspended for `ms`. Monotonic time jumps by this span, so that every deadline within it
+ * has passed.
  */
 export function addMissedTime(ms: number): void {
   missed[0] = (missed[0] as number) + ms;

@@ -1,8 +1,8 @@
 const BYTE_ORDER_MARK = '\uFEFF';
 
 /**
- * Decodes a text file from any editor: UTF-8, with or without a byte order mark. Throws an `Error` for all other
- * encodings; the caller prefixes its message with the file name.
+ * Decodes a text file from any editor: UTF-8, with or without a byte order mark. Throws an `Error` for any other
+ * encoding; the caller prefixes the message with the file name.
  */
 export function decodeText(bytes: Uint8Array): string {
   const [first, second] = bytes;

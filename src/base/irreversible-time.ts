@@ -4,32 +4,35 @@ export interface TimeWitnesses {
   readonly ourMs: number;
   /** The connected members' wall clocks. */
   readonly peersMs: readonly number[];
-  /** The clock of the archive's server; undefined without a server, or without an answer. */
+  /** The clock of the archive's server. Undefined if the archive has no server or the server does not answer. */
   readonly serverMs: number | undefined;
-  /** Fallback for a node whose clock no other clock confirms; undefined if no confirmed time is known. */
+  /** The known time, used if no other clock confirms this machine's clock. Undefined if no confirmed time is known. */
   readonly known: KnownTime | undefined;
 }
 
-/** A confirmed time, and the time for which walletd has run since then. */
+/** A confirmed time, and how long walletd has run since then. */
 export interface KnownTime {
   readonly confirmedMs: number;
-  /** Measured with the monotonic clock; does not include pauses and restarts. */
+  /**
+   * Run time since the confirmation, measured with the monotonic clock. Does not include suspensions or the time
+   * between restarts.
+   */
   readonly elapsedMs: number;
 }
 
 /**
- * Factor by which confirmed time may advance faster than real time on a node whose clock no other clock confirms. A
- * node that was down for 30 days catches up after 30 hours. A clock that is 200 days ahead deletes no data for hours,
- * and after that one day's slice per hour.
+ * Factor by which confirmed time may run faster than real time on a node whose clock no other clock confirms. A node
+ * that was down for 30 days catches up after 30 hours. A clock that is 200 days ahead deletes no data for hours, and
+ * after that one day's slice per hour.
  */
 export const ADVANCE_RATE = 24;
 
 /**
- * The latest time from which an irreversible action (dropping days of the archive, forgetting ids) may calculate.
- * Undefined if no such action is allowed now.
+ * The latest time that an irreversible action (dropping days of the archive, forgetting ids) may take for the current
+ * time. Undefined if no such action is allowed now.
  *
- * The earliest of all clocks decides, because acting too late costs space, whereas acting too early costs data. A
- * single clock confirms nothing: without members and without a server, the result is limited to the known time plus a
+ * The earliest of all clocks counts, because acting too late costs space, whereas acting too early costs data. A single
+ * clock confirms nothing: without other members and without a server, the result is at most the known time plus a
  * bounded advance.
  */
 export function irreversibleTimeMs({ ourMs, peersMs, serverMs, known }: TimeWitnesses): number | undefined {
@@ -47,17 +50,14 @@ export function longestRetentionMs(ownMs: number, othersMs: readonly (number | u
   return Math.max(ownMs, ...othersMs.map((ms) => ms ?? Number.POSITIVE_INFINITY));
 }
 
-/** Confirmed time, as sent by the process to its threads, which use it for irreversible actions. */
+/** Confirmed time. The process sends it to its threads, which use it for irreversible actions. */
 export interface ConfirmedTime {
   readonly timeMs: number;
-  /** Infinite while any member does not report its retention. */
+  /** The longest retention of any member. It is infinite while a member does not report its retention. */
   readonly retentionMs: number;
 }
 
-/**
- * The time before which data must have changed last in order to be permanently deleted. Undefined if nothing may be
- * deleted.
- */
+/** Data may be permanently deleted if its last change was before this time. Undefined if nothing may be deleted. */
 export function expiredBeforeMs(
   ourMs: number,
   ownRetentionMs: number,

@@ -1,7 +1,7 @@
 /*
  * JSON Schemas with the TypeScript type that they describe: plain objects for ajv, fast-json-stringify and OpenAPI,
- * plus a type that exists only at compile time. TypeBox offers the same and much more, but its 373 files added a
- * quarter of a second to every start of a command or worker.
+ * with a type that exists only at compile time. TypeBox offers this and much more, but loading its 373 files took a
+ * quarter of a second at every start of a command or worker.
  */
 declare const described: unique symbol;
 
@@ -72,17 +72,17 @@ export function nullable<T>(schema: Schema<T>): Schema<T | null> {
 /**
  * Converts a schema to standard JSON Schema for OpenAPI. Custom keywords become their standard counterparts:
  *
- *   codePoints [least, most]   minLength and maxLength, which count code points too
- *   wholeNumber [least, most]  an integer: in a query string or path it is text
- *   published                  standard keywords in place of ours, for rules that are checked in code
+ *   codePoints [least, most]   minLength and maxLength, which also count code points
+ *   wholeNumber [least, most]  an integer, which is sent as text in a query string or path
+ *   published                  the given standard keywords, for rules that are checked in code
  *   foreign                    `not: {}`, for a field that must be absent
- *   wellFormed, message        nothing
+ *   wellFormed, message        left out
  */
 export function asPublished(schema: object): object {
   return JSON.parse(JSON.stringify(schema), (_key, value) => {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
     const { codePoints, wholeNumber, wellFormed: _wellFormed, message, foreign, published, ...rest } = value;
-    // A property may have the same name as a custom keyword without being one.
+    // A field whose name equals a custom keyword is not a keyword.
     if (message !== undefined && typeof message !== 'string') return value;
     if (foreign === true) return { ...rest, not: {} };
     if (wholeNumber !== undefined) {

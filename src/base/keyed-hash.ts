@@ -23,7 +23,7 @@ export function currentHashKey(): HashKey {
   return threadKey;
 }
 
-/** Bytes of the two words before the text. */
+/** Number of bytes that precede the text: the two words. */
 const HEAD_BYTES = 8;
 
 /**
@@ -42,7 +42,10 @@ export function keyedHash(
   bytes: Uint8Array,
   start: number,
   end: number,
-  /** If present, receives the upper 32 bits of a 64-bit hash, computed in the same pass over the text. */
+  /**
+   * If present, the result has 64 bits, and this array receives the upper 32. Both halves are computed in a single pass
+   * over the text.
+   */
   upper?: Uint32Array,
 ): number {
   let v0 = low ^ 0;

@@ -1,11 +1,11 @@
 /** Fields of a warning or an error. */
 export interface Coded {
-  /** Kind of event, in kebab case. Alerts, docs and tests match it; docs/codes.md lists all of them. */
+  /** Kind of event, in kebab case. Alerts, docs and tests match this code; docs/codes.md lists all codes. */
   readonly code: string;
   readonly [field: string]: unknown;
 }
 
-/** The logger interface on which inner folders depend. pino's logger implements it. */
+/** The logger interface that inner folders use. pino's logger implements it. */
 export interface Logger {
   debug(fields: object, message: string): void;
   info(fields: object, message: string): void;

@@ -3,7 +3,7 @@ export type Labels = Readonly<Record<string, string | number>>;
 export interface MetricValue {
   readonly value: number;
   readonly labels: Labels;
-  /** For a histogram series: the metric's name with `_bucket`, `_sum` or `_count`. */
+  /** The name of the series. In a histogram, this is the metric's name followed by `_bucket`, `_sum` or `_count`. */
   readonly metricName?: string;
 }
 
@@ -30,8 +30,8 @@ export function mergeMetrics(metrics: readonly Metric[]): Metric[] {
 }
 
 /**
- * The metrics that must survive the end of a thread. Prometheus interprets a decreasing sum as a counter reset, so it
- * would count the remaining threads' values a second time.
+ * The metrics that must outlive their thread. If their values disappeared, the sum over all threads would decrease.
+ * Prometheus interprets a decrease as a counter reset, so it would count the remaining threads' values a second time.
  */
 export function lastingMetrics(metrics: readonly Metric[]): Metric[] {
   return metrics.filter(({ type }) => type !== 'gauge');

@@ -2,8 +2,8 @@ const WINDOW_MS = 60_000;
 
 /**
  * Decides whether to restart a failed component. A component that fails during a restart, or within a minute after it,
- * is not restarted again. The minute begins when the component is serving, so that one that starts slowly is not
- * restarted forever.
+ * is not restarted again. The minute begins when the component starts to serve, so that a component which starts slowly
+ * is not restarted forever.
  */
 export class RestartBudget {
   private isComingBack = false;
@@ -16,7 +16,7 @@ export class RestartBudget {
     return true;
   }
 
-  /** Notes that the component is serving. After the very first start, no minute begins. */
+  /** Notes that the component is serving. After the first start, which is not a restart, no minute begins. */
   recovered(nowMs: number): void {
     if (this.isComingBack) this.backMs = nowMs;
     this.isComingBack = false;

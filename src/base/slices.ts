@@ -2,13 +2,13 @@ import type { Clock } from './clock.js';
 
 const TURN_MS = 2;
 
-/** Divides long work into slices, one per turn of the event loop. */
+/** Divides long work into slices, one per event-loop iteration. */
 export class Slices {
   private endsMs: number;
 
   constructor(
     private readonly clock: Clock,
-    /** Lets the thread's other work run. */
+    /** Yields to the thread's other work. */
     private readonly yieldTurn: () => Promise<void>,
   ) {
     this.endsMs = clock.monotonicMs() + TURN_MS;

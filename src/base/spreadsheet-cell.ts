@@ -4,7 +4,10 @@
  */
 const ROUNDED = /^-?\d([.,]\d+)?E\+\d+$/;
 
-/** A message with the remedy if a spreadsheet has rounded the text or turned it into a formula. */
+/**
+ * An error message with the remedy if a spreadsheet has rounded the text or turned it into a formula; otherwise
+ * undefined.
+ */
 export function spreadsheetFault(text: string): string | undefined {
   if (ROUNDED.test(text)) {
     return `${text} was rounded by a spreadsheet: format the column as text there, and take it from its source again`;
@@ -12,7 +15,7 @@ export function spreadsheetFault(text: string): string | undefined {
   return text.startsWith('="') ? 'begins with =": the value alone is needed, 0017 and not ="0017"' : undefined;
 }
 
-/** True for thousands separators or a decimal comma: `1,234.56`, `1 234`, `1'234`, `1234,56`. */
+/** True if the text contains thousands separators or a decimal comma: `1,234.56`, `1 234`, `1'234`, `1234,56`. */
 export function isGrouped(amount: string): boolean {
   return /^-?\d[\d.]*(?:[,'\u2019\s]\d+)+(?:\.\d+)?$/.test(amount);
 }

@@ -1,15 +1,15 @@
 import type { Clock } from './clock.js';
 
 /**
- * Jumps of up to a day are followed immediately. Either the machine was asleep, or a log that is ahead by less than a
- * day is correct again within a day.
+ * Jumps of up to this length are followed immediately. The machine may have been asleep; and if the clock is wrong, a
+ * log that is less than a day ahead of the real time is right again within a day.
  */
 const JUMP_MAX_MS = 86_400_000;
-/** Time after which a jump is believed. Until then, an operator or a program may correct the clock. */
+/** A jump that has lasted this long is believed. Until then, an operator or a program may correct the clock. */
 const PROVEN_AFTER_MS = 3_600_000;
 
 /**
- * A clock for logs. Log time cannot go back: once a log has reached the year 2036, it stays there. Therefore, if the
+ * A clock for logs. Log time cannot go back: a log that has once reached the year 2036 stays there. Therefore, if the
  * wall clock jumps forward by more than a day, this clock follows only after the jump has lasted an hour. Until then,
  * time continues as before.
  */
@@ -17,7 +17,7 @@ export class SteadyClock implements Clock {
   private offsetMs: number;
   private suspect: { readonly offsetMs: number; readonly sinceMs: number } | undefined = undefined;
 
-  /** `offsetMs` is trusted from the start. */
+  /** `offsetMs` is trusted from the beginning. */
   constructor(
     private readonly clock: Clock,
     offsetMs: number = offsetOf(clock),
@@ -41,7 +41,7 @@ export class SteadyClock implements Clock {
     return this.clock.monotonicMs();
   }
 
-  /** The highest trusted value of wall clock minus monotonic clock. */
+  /** The highest trusted value of the difference between wall clock and monotonic clock. */
   get believedOffsetMs(): number {
     return this.offsetMs;
   }

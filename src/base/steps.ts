@@ -1,4 +1,7 @@
-/** Work with a result, divided into steps of a fraction of a millisecond. Other work may run between two steps. */
+/**
+ * Work that returns a result and is divided into steps of a fraction of a millisecond. Other work may run between two
+ * steps.
+ */
 export type Steps<T> = Generator<void, T>;
 
 /** Runs all steps without interruption. */

@@ -11,7 +11,7 @@ export function startOfDay(timeMs: number): number {
   return dayOf(timeMs) * DAY_MS;
 }
 
-/** Formats a time span as human-readable text: in seconds, or in days from two days. */
+/** Formats a time span as human-readable text: in days if it is at least two days long, otherwise in seconds. */
 export function formatSpan(ms: number): string {
   const seconds = Math.round(ms / 1000);
   return seconds < 2 * DAY_SECONDS ? `${seconds} s` : `${Math.round(seconds / DAY_SECONDS)} days`;

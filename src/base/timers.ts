@@ -1,15 +1,18 @@
 /** Cancels a timer. May be called more than once. */
 export type Cancel = () => void;
 
-/** Schedules work. Repeated work does not keep the process alive. */
+/** Schedules work. Periodic work does not keep the process alive. */
 export interface Timers {
   every(ms: number, run: () => void): Cancel;
   after(ms: number, run: () => void): Cancel;
-  /** Runs `run` after the events of this turn of the event loop have been handled. */
+  /** Runs `run` once all events of this event-loop iteration have been handled. */
   defer(run: () => void): void;
 }
 
-/** Intervals that are multiples of this share their wake-ups, because wake-ups are most of the cost of an idle node. */
+/**
+ * Intervals that are multiples of this value share their wake-ups, because wake-ups are most of the cost of an idle
+ * node.
+ */
 const BEAT_MS = 50;
 
 interface Repeated {
@@ -58,7 +61,7 @@ export function delay(timers: Pick<Timers, 'after'>, ms: number): Promise<void> 
   return new Promise((resolve) => void timers.after(ms, resolve));
 }
 
-/** Lets all of the thread's other pending work run first. */
+/** Resolves after all of the thread's other pending work has run. */
 export function nextTurn(timers: Pick<Timers, 'defer'>): Promise<void> {
   return new Promise((resolve) => timers.defer(resolve));
 }

@@ -26,8 +26,8 @@ export interface PendingAppend extends Batch {
 
 /**
  * arrived  the batch is durable
- * again    the batch stays pending. Either the outcome is unknown (`error`) and the same bytes are sent again, or its next
- *          entries are sent. `lost` is the number of acknowledged entries just found missing from the store
+ * again    the batch stays pending. Either the outcome is unknown (`error`) and the same bytes are sent again, or its
+ *          next entries are sent. `lost` is the number of acknowledged entries just found missing from the store
  * foreign  the log ends in a head that this owner does not know
  */
 export type AppendResult =

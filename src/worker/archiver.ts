@@ -11,16 +11,16 @@ import type { BusyAnswer } from '../wallet/rejection.js';
 import type { SpareTime } from './spare-time.js';
 
 const TURN_MS = 20;
-/** Slice for merging an archive's key filter, and therefore the longest delay that a merge causes. */
+/** Length of a slice of merging an archive's key filter, and therefore the longest delay that merging causes. */
 const SLICE_MS = 1;
-/** Time of one pass over all players, as a share of the time that rounds stay in memory. */
+/** Duration of one pass over all players, as a share of the time that rounds stay in memory. */
 const PASS_SHARE = 1 / 8;
 const PASS_MIN_MS = 10;
 /** Maximum number of players that one query examines. */
 const PLAYERS_MAX = 2000;
 /** Approximate number of rounds in one archive write. */
 const ROUNDS_MAX = 500;
-/** Number of rounds that leave memory in one event-loop turn, which takes a few hundred microseconds. */
+/** Number of rounds that leave memory in one event-loop iteration. This takes a few hundred microseconds. */
 const ROUNDS_PER_TURN = 32;
 const NOBODY: Replier<Answer> = { reply() {} };
 const START: ArchivablePlace = { position: 0, rounds: 0 };
@@ -34,37 +34,38 @@ export interface ArchiverDeps {
   readonly spareTime: SpareTime;
   /** How long a closed round stays in memory after its last change. */
   readonly memoryMs: number;
-  /** Drops all archive days before this one. */
+  /** Permanently drops all archive days before this one. */
   readonly dropBefore: (day: number) => Promise<void>;
   /**
-   * Rounds last changed before this time may be dropped, as far as this thread knows. Undefined if nothing may be
-   * dropped.
+   * Rounds whose last change was before this time may be dropped, as far as this thread knows. Undefined if nothing may
+   * be dropped.
    */
   readonly expiredBeforeMs: (serverMs: number | undefined) => number | undefined;
-  /** Clock of the archive's server; undefined if it has none. Rejects during an outage. */
+  /** The time of the archive server's clock; undefined if the archive has no server. Rejects during an outage. */
   readonly serverMs: () => Promise<number | undefined>;
 }
 
 interface Member {
   readonly shard: Shard;
   readonly archive: ShardArchive;
-  /** Number of players due for examination. */
+  /** Number of players that are due for examination. The fraction accumulates. */
   due: number;
   place: ArchivablePlace;
   isBusy: boolean;
 }
 
-/** Archivable rounds of some players, as one query found them. */
+/** Archivable rounds of some players, as returned by one query. */
 interface Leaving {
-  /** Nonce of the shard's newest fence at the time of the query. */
+  /** The owner's nonce at the time of the query. If it differs later, the shard has had another owner in between. */
   readonly nonce: string | undefined;
   readonly beforeMs: number;
   readonly players: readonly ArchivablePlayer[];
 }
 
 /**
- * Moves closed rounds from memory into the archive, player by player. Durable rounds are put into the archive. After
- * that write is durable, the shard drops the rounds from memory, unless they have changed.
+ * Moves closed rounds from memory into the archive, player by player. Only rounds whose changes are durable are put
+ * into the archive. Once that write is durable as well, the shard drops the rounds from memory, unless they have
+ * changed.
  */
 export class Archiver {
   private readonly members: readonly Member[];
@@ -103,8 +104,9 @@ export class Archiver {
   }
 
   /**
-   * The archive has dropped all days before this time and no longer accepts their rounds. Memory may forget only older
-   * rounds. Otherwise a pending put could bring a forgotten round back, next to new rounds with its ids.
+   * The archive has dropped all days before this time and no longer accepts their rounds. Rounds in memory may be
+   * forgotten only if they are older than this. Otherwise a pending put could bring a forgotten round back when there
+   * are already new rounds with its ids.
    */
   get droppedBeforeMs(): number {
     return this.members.length === 0 ? Number.POSITIVE_INFINITY : this.keptSinceMs;
@@ -126,7 +128,7 @@ export class Archiver {
     for (const { archive } of this.members) while (archive.work() && this.deps.clock.monotonicMs() < endMs);
   }
 
-  /** Examines the due players and moves their archivable rounds. Many rounds share one durable write. */
+  /** Examines the players that are due and moves their archivable rounds. Many rounds share one durable write. */
   private async move(member: Member): Promise<void> {
     member.isBusy = true;
     while (member.due >= 1) {
@@ -137,7 +139,10 @@ export class Archiver {
     member.isBusy = false;
   }
 
-  /** Archivable rounds of the due players, all durable. Undefined if the shard does not serve. */
+  /**
+   * Archivable rounds of the players that are due. All their changes are durable. Undefined if the shard does not
+   * serve.
+   */
   private async leaving(member: Member): Promise<Leaving | undefined> {
     const { shard } = member;
     const nonce = shard.source?.head.nonce;
@@ -149,39 +154,41 @@ export class Archiver {
       const scanned = await this.deps.spareTime.run(() => scan(shard, query));
       if (scanned === undefined) return undefined;
       const { position, rounds: told } = scanned.next;
-      // A player with more archivable rounds than one query returns stays due.
+      // A player who has more archivable rounds than one query returns stays due.
       member.due -= position === 0 && told === 0 ? count : position - member.place.position;
       member.place = scanned.next;
       players.push(...scanned.players);
       for (const player of scanned.players) rounds += player.rounds.length;
     }
-    // The returned rounds leave memory before the next query, so it starts at round 0 again.
+    // The returned rounds leave memory before the next query, which therefore starts at round 0 again.
     member.place = { ...member.place, rounds: 0 };
     return { nonce, beforeMs, players };
   }
 
   private async moveRounds({ shard, archive }: Member, { nonce, beforeMs, players }: Leaving): Promise<void> {
     const { spareTime } = this.deps;
-    // Another node may have owned the shard meanwhile, and this node may own it again, with the same wallets.
+    // Another node may have owned the shard in between, and this node may have taken it over again with the same
+    // wallets.
     const isSameOwner = () => nonce !== undefined && shard.source?.head.nonce === nonce;
-    // If the other owner has archived these rounds, its versions are newer.
+    // If another owner has archived these rounds in between, its versions are newer.
     if (!isSameOwner()) return;
     const { lsn } = must(shard.durableHead, 'a shard that has answered has a log');
     const put = await spareTime.run(() => archive.put(lsn, players));
     for (let next = 0; next < put.players.length; ) {
-      // The other owner's clock may have been behind, so its changes may look older than they are.
+      // Another owner's clock may have been behind, so that its changes may look older than they are.
       if (!isSameOwner()) return;
       next = await spareTime.run(() => dropFrom(shard, put, next, beforeMs));
     }
   }
 
   /**
-   * Drops expired days for good, including days that other nodes wrote. If the archive is unavailable, a later sweep
+   * Permanently drops expired days, including days that other nodes wrote. If the archive is unavailable, a later sweep
    * drops them.
    */
   private async sweep(): Promise<void> {
     await Promise.all(this.members.map(({ archive }) => archive.check()));
-    // An archive that is behind the log may be the wrong archive, and the right one would keep its days.
+    // An archive that is behind the log may be the wrong one, and the right archive would keep the days that are
+    // dropped here.
     if (this.members.some(({ archive }) => archive.measures.isBehind)) return;
     if (this.deps.expiredBeforeMs(undefined) === undefined) return;
     let serverMs: number | undefined;
@@ -192,13 +199,13 @@ export class Archiver {
     }
     const beforeMs = this.deps.expiredBeforeMs(serverMs);
     if (beforeMs === undefined) return;
-    // The partition of a day contains rounds that changed until the end of that day.
+    // The slice of a day contains rounds that changed until the end of that day.
     const day = dayOf(beforeMs - DAY_MS);
     try {
       await this.deps.dropBefore(day);
     } catch {
-      // Keep the keys. If they were removed while the day still exists, a forgotten round could come back next to a new
-      // one with its ids. The next sweep tries again.
+      // Keep the keys of these days, because their slices may still exist. Without the keys, a forgotten round could
+      // come back next to a new one with its ids. The next sweep tries again.
       return;
     }
     this.keptSinceMs = Math.max(this.keptSinceMs, day * DAY_MS);
@@ -206,7 +213,7 @@ export class Archiver {
   }
 }
 
-/** Runs the query. Undefined if the shard does not serve. */
+/** Runs the query. Returns undefined if the shard does not serve. */
 async function scan(
   shard: Shard,
   query: Extract<Query, { type: 'list-archivable' }>,
@@ -217,7 +224,10 @@ async function scan(
   return result.type === 'archivable' ? result : undefined;
 }
 
-/** Drops some archived rounds from memory, beginning with the player at index `from`. Returns the next index. */
+/**
+ * Drops some archived rounds from memory, starting with the player at index `from`. Returns the index of the next
+ * player.
+ */
 function dropFrom(shard: Shard, { players, mark }: Put, from: number, beforeMs: number): number {
   let next = from;
   for (let gone = 0; gone < ROUNDS_PER_TURN && next < players.length; next++) {

@@ -6,11 +6,11 @@ const JUMP_MS = 60_000;
 const REST_MS = 3_600_000;
 
 /**
- * Decides whether the wall clock can be trusted to expire data. It is not trusted for an hour after a start or a clock
- * jump, so that an operator or NTP has time to correct it.
+ * Decides whether the wall clock is reliable enough to expire data by it. It is not trusted for an hour after a start
+ * or a clock jump, so that an operator or NTP has time to correct it.
  */
 export class ClockWatch {
-  /** Wall clock minus monotonic clock. Constant unless the wall clock is set. */
+  /** Wall clock minus monotonic clock. It changes only when the wall clock is set. */
   private offsetMs: number;
   private trustedFromMs: number;
 

@@ -5,18 +5,18 @@ import type { Units } from '../wallet/amount.js';
 import type { Endpoint } from '../wallet/command.js';
 
 /*
- * Column layout for callbacks and replies between threads; bodies stay text. Copying parsed objects takes 5 us per
- * callback, and this layout takes 0.5 us. Byte arrays would be as fast, but they live outside the heap, so V8 would run
- * full garbage collections more often.
+ * Column layout for callbacks and replies that are sent between threads. Bodies stay text. Copying parsed objects takes
+ * 5 us per callback, and this layout takes 0.5 us. Byte arrays would be as fast, but they live outside the heap, so V8
+ * would run full garbage collections more often.
  */
 
 export interface CallbackColumns {
-  /** Id of the first callback. The other ids are consecutive. */
+  /** Id of the first callback. The ids of the others follow it without a gap. */
   readonly firstId: number;
   readonly endpoints: readonly Endpoint[];
   readonly texts: readonly string[];
   readonly deadlinesMs: readonly number[];
-  /** Indexes of traced callbacks, usually none. */
+  /** Indexes of the traced callbacks. Usually there are none. */
   readonly traced: readonly number[];
 }
 
@@ -36,7 +36,7 @@ function isTraced(callback: SentCallback): boolean {
   return callback.isTraced;
 }
 
-/** Reads callback `i` on the receiving side. */
+/** Returns callback `i` on the receiving side. */
 export function callbackAt({ endpoints, texts, deadlinesMs, traced }: CallbackColumns, i: number): SentCallback {
   return {
     endpoint: endpoints[i] as Endpoint,
@@ -46,16 +46,19 @@ export function callbackAt({ endpoints, texts, deadlinesMs, traced }: CallbackCo
   };
 }
 
-/** Replies that are sent together. */
+/** Replies that travel in one message. */
 export class ReplyColumns {
   readonly ids: number[] = [];
-  /** Undefined for an accepted callback. The next three columns are valid only for accepted callbacks. */
+  /**
+   * The reason for a refusal; undefined if the callback was accepted. The next three columns are valid only for
+   * accepted callbacks.
+   */
   readonly failures: (CallbackFailure | undefined)[] = [];
   readonly befores: Units[] = [];
   readonly afters: Units[] = [];
   readonly areRepeats: boolean[] = [];
   readonly bodies: string[] = [];
-  /** Turn times of the traced callbacks. `traced` holds their indexes. */
+  /** Times at which the traced callbacks were decided. `traced` holds their indexes. */
   readonly turns: TurnTimes[] = [];
   readonly traced: number[] = [];
 
@@ -74,7 +77,7 @@ export class ReplyColumns {
   }
 }
 
-/** Reads reply `i` on the receiving side. */
+/** Returns reply `i` on the receiving side. */
 export function replyAt(columns: ReplyColumns, i: number): CallbackReply {
   const reply = untracedReplyAt(columns, i);
   return columns.traced.length === 0 ? reply : { ...reply, turn: columns.turns[columns.traced.indexOf(i)] };

@@ -2,7 +2,7 @@ import type { Copy, CopyOutcome, PutCopies } from '../shard/log/copies.js';
 import type { EncodedEntry } from '../shard/log/wal.js';
 import type { FromWorker, Port } from './protocol.js';
 
-/** Sends a worker's copies to other nodes through the main thread, which has the connections. */
+/** Sends entries of a worker's shards to other nodes, as copies, through the main thread, which has the connections. */
 export class CopyPort {
   private readonly waiting = new Map<number, (outcomes: readonly CopyOutcome[]) => void>();
   private nextId = 1;
@@ -31,7 +31,7 @@ export function withBuffers(entries: readonly EncodedEntry[]): readonly EncodedE
   return entries.map(withBuffer);
 }
 
-/** Restores the Buffer, because Buffers from another thread arrive as plain byte arrays. */
+/** Converts the bytes back to a Buffer, because a Buffer from another thread arrives as a plain byte array. */
 export function withBuffer({ head, bytes }: EncodedEntry): EncodedEntry {
   return { head, bytes: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength) };
 }

@@ -2,10 +2,10 @@ import { type HashKey, keyedHash } from '../base/keyed-hash.js';
 import { ENDPOINTS } from '../callback/callbacks.js';
 import type { Endpoint } from '../wallet/command.js';
 
-/** Each generation accepts bodies for one part of the window; the window has this many parts. */
+/** The window is divided into this many parts. Each generation accepts the bodies of one part. */
 const WINDOW_PARTS = 8;
 /**
- * Maximum number of generations: those that the window spans (the newest and the oldest only in part), plus a spare.
+ * Maximum number of generations: those that the window overlaps (the newest and the oldest only in part), plus a spare.
  */
 const GENERATIONS_MAX = WINDOW_PARTS + 2;
 /** Half of a generation's slots stay free, and a slot takes 9 bytes, so a generation takes at most 2.25 MiB. */
@@ -15,14 +15,16 @@ const SCRATCH_BYTES_MIN = 4096;
 
 export interface FirstEndpointsMeasures {
   readonly bodies: number;
-  /** Period that the memory covers, in ms. Shorter than the window after a start, or after the memory was full. */
+  /**
+   * Period that the memory covers, in ms. It is shorter than the window after a start, or if the memory has been full.
+   */
   readonly spanMs: number;
 }
 
 /**
- * Remembers the endpoint that each body was first sent to, for as long as its signature is valid. The platform signs
- * the body and the time, but not the path. An attacker who captured a request could send it to a different endpoint,
- * where the same fields have a different meaning.
+ * Remembers to which endpoint each body was sent first, for as long as its signature is valid. The platform signs the
+ * body and the time, but not the path. An attacker who has captured a request could therefore send it to a different
+ * endpoint, where the same fields have a different meaning.
  *
  * Bodies are identified by a keyed 64-bit hash. A thread remembers at least its last 1,179,648 bodies within the
  * window, in at most 23 MiB. The memory belongs to the thread: after a crash, a restart or a move of the shard, it
@@ -37,11 +39,11 @@ export class FirstEndpoints {
   constructor(
     private readonly windowMs: number,
     private readonly key: HashKey,
-    /** Bodies from before this time are not remembered. Uses the same clock as the `nowMs` that `first` receives. */
+    /** Bodies from before this time are not remembered. The time is on the same clock as `nowMs` in `first`. */
     private reachesToMs: number,
   ) {}
 
-  /** Endpoint that this body was first sent to. Returns `endpoint` if the body is new. */
+  /** The endpoint to which this body was sent first. This is `endpoint` if the body is new. */
   first(endpoint: Endpoint, body: string, nowMs: number): Endpoint {
     const byteLength = this.write(body);
     const low = keyedHash(this.key, 0, 0, this.scratch, 0, byteLength, this.upper);
@@ -85,14 +87,14 @@ export class FirstEndpoints {
       this.generations.shift();
       this.reachesToMs = Math.max(this.reachesToMs, this.generations[0]?.beganMs ?? nowMs);
     }
-    // Traffic is similar from one generation to the next, so starting at the previous size avoids growing.
+    // Consecutive generations have similar traffic, so start at the previous size to avoid growing.
     const next = new Generation(nowMs, newest?.slots ?? SLOTS_MIN);
     this.generations.push(next);
     return next;
   }
 }
 
-/** Body hashes with endpoint numbers, in open addressing with linear probing. */
+/** Hashes of bodies with the number of their endpoint, in an open-addressing table with linear probing. */
 class Generation {
   bodies = 0;
   private lows: Uint32Array;
@@ -131,7 +133,7 @@ class Generation {
     this.endpoints[slot] = endpoint;
   }
 
-  /** Slot of the hash, or the free slot where it belongs. */
+  /** The slot with this hash, or the free slot where it belongs. */
   private slotOf(low: number, high: number): number {
     const mask = this.slots - 1;
     let slot = low & mask;

@@ -6,16 +6,16 @@ import type { Endpoint } from '../wallet/command.js';
 
 /**
  * Called when another process has taken a shard over. `head` is the end of the shard's log, and `takenBy` names the new
- * owner in messages. A single process must exit and not take the shard back. A node that shares the shards gives up
- * only this one.
+ * owner in messages. A process without a cluster must then exit and not take the shard back. A cluster node gives up
+ * only this shard.
  */
 export type OnFenced = (shard: number, takenBy: string, head: Head) => void;
 
-/** Observes a host and its shards. */
+/** Receives notifications from a host and its shards. */
 export interface HostObserver extends ShardObserver, ArchiveObserver {
   snapshotEnded(result: SnapshotResult): void;
-  /** A body that was first sent to `first` arrived at `endpoint`, and was refused. */
+  /** A body arrived at `endpoint` and was refused, because it had first been sent to `first`. */
   replayed(first: Endpoint, endpoint: Endpoint): void;
-  /** The shard's log has a different owner. `nowMs` is a monotonic time. */
+  /** Another owner has fenced the shard's log. `nowMs` is on the monotonic clock. */
   fenced(shard: number, nowMs: number): void;
 }

@@ -3,12 +3,12 @@ import type { Cancel, Timers } from '../base/timers.js';
 import type { Shard } from '../shard/shard.js';
 
 /**
- * Length of a slice, and therefore the longest delay that one causes. All slices together take at most 5 % of the
+ * Length of a slice, and therefore the longest delay that a slice causes. All slices together take at most 5 % of the
  * thread's time.
  */
 const SLICE_MS = 1;
 const TURN_MS = 20;
-/** Number of turns that share one slice while few players are due, so that an idle thread wakes up less often. */
+/** While few players are due, this many turns share one slice, so that an idle thread wakes up less often. */
 const TURNS_AT_LEISURE = 5;
 
 /**
@@ -17,15 +17,18 @@ const TURNS_AT_LEISURE = 5;
  */
 export class Housekeeper {
   private stopLeisure: Cancel = () => {};
-  /** Set while one slice is too short for the due players. Each turn then has its own slice. */
+  /**
+   * Set while a slice shared by several turns is too short for the players that are due. Each turn then has a slice of
+   * its own.
+   */
   private stopHaste: Cancel | undefined = undefined;
-  /** Number of consecutive turns with their own slice that had time left over. */
+  /** Number of consecutive turns that had a slice of their own and time left over. */
   private easyTurns = 0;
   private turn = 0;
-  /** By shard: number of players due for examination. */
+  /** By shard: number of players that are due for examination. */
   private readonly due: number[];
 
-  /** A wallet that has been idle for `idleMs` is hibernated, at the latest after twice that time. */
+  /** A wallet is hibernated once it has been idle for `idleMs`, at the latest after twice that time. */
   constructor(
     private readonly shards: readonly Shard[],
     private readonly idleMs: number,
@@ -63,14 +66,14 @@ export class Housekeeper {
   }
 
   /**
-   * Runs one turn for one shard; the shards take turns. Returns false if time ran out before all due players were
-   * examined.
+   * Runs one turn for one shard; the shards take turns. Returns false if the time was not enough to examine all players
+   * that are due.
    */
   private keep(endMs: number): boolean {
     const index = this.turn++ % this.shards.length;
     const shard = this.shards[index] as Shard;
     const sinceMs = TURN_MS * this.shards.length;
-    // Cap the backlog at one pass over all players.
+    // The backlog is at most one pass over all players.
     let due = Math.min((this.due[index] as number) + (shard.playerCount * sinceMs) / this.idleMs, shard.playerCount);
     while (due >= 1 && this.clock.monotonicMs() < endMs) {
       shard.hibernateNext();

@@ -4,18 +4,20 @@ import type { Logger } from '../base/logger.js';
 import { type Cancel, systemTimers } from '../base/timers.js';
 
 /**
- * Shares of the record limit and of the usable heap. Above FULL nothing new is opened, until usage falls below FREE.
- * The remaining record space is for closing open rounds.
+ * Shares of the record limit and of the usable heap. Once usage exceeds FULL, nothing new is opened until it falls
+ * below FREE. The space for records that remains is used to close open rounds.
  */
 const RECORDS_FULL_SHARE = 0.9;
 const RECORDS_FREE_SHARE = 0.88;
 const RECORDS_HALF_SHARE = 0.5;
 const FULL_SHARE = 0.75;
 const FREE_SHARE = 0.7;
-/** Above this share the heap counts as full, even if much of it is garbage: V8 would already have collected garbage. */
+/**
+ * Above this share, the heap counts as full even if it may contain garbage, because V8 would already have collected it.
+ */
 const HARD_SHARE = 0.95;
 const SAMPLE_MS = 100;
-/** Minimum interval between two warnings, because a thread at its limit crosses the limit repeatedly. */
+/** Minimum interval between two warnings. A thread near its limit crosses the limit again and again. */
 const SAY_MS = 10_000;
 
 /** Limits of one thread, in bytes. */
@@ -31,12 +33,12 @@ export interface MemoryLimits {
  * needs the space. The guard therefore uses the size after the last major garbage collection.
  *
  * The usable heap is the limit minus both halves of the young generation. If the old generation leaves no space for
- * them, V8 runs full garbage collections continuously. V8 ends the process after four collections in a row that took
+ * them, V8 runs full garbage collections continuously. V8 ends the process after four consecutive collections that took
  * most of the time and left more than 0.8 of the limit in use.
  */
 export class MemoryGuard {
   isFull = false;
-  /** True if the records are half full. Rounds that can leave memory then leave at once. */
+  /** True if the records take more than half of their limit. Rounds that can leave memory then do so at once. */
   isHalfFull = false;
   private liveBytes = 0;
   private readonly roomBytes: number;
@@ -69,7 +71,7 @@ export class MemoryGuard {
     return this.limits.heapMaxBytes;
   }
 
-  /** `recordBytes` returns the number of bytes that records use. */
+  /** `recordBytes` returns the number of bytes that the records use. */
   watch(recordBytes: () => number): void {
     this.recordBytes = recordBytes;
   }

@@ -9,22 +9,22 @@ export interface OrphanKeeperDeps {
   readonly format: EntryFormat;
   readonly log: Logger;
   readonly timers: Timers;
-  /** Writes entries that the log has lost for good to a file. Resolves with its path. */
+  /** Writes entries that the log has permanently lost to a file. Resolves with the file's path. */
   readonly writeOrphans: (shard: number, entries: readonly EncodedEntry[]) => Promise<string>;
 }
 
-/** The process is probably shutting down, so wait only briefly. */
+/** Time limit for reading the log. It is short, because the process is probably shutting down. */
 const READ_MS = 1000;
 
 /** Saves acknowledged entries that the logs no longer contain, so that they survive this process. */
 export class OrphanKeeper {
-  /** Writes in progress, by shard. This process must not end before they complete. */
+  /** Writes in progress, by shard. The process must not end before they are complete. */
   private readonly writing = new Map<number, Promise<void>>();
   private readonly inFiles = new WeakSet<EncodedEntry>();
 
   constructor(private readonly deps: OrphanKeeperDeps) {}
 
-  /** May be called repeatedly, because a log may lose more entries later. Each entry goes into only one file. */
+  /** May be called repeatedly, because a log may lose more entries later. Each entry is written to only one file. */
   keep(shard: Shard): Promise<void> {
     const before = this.writing.get(shard.id) ?? Promise.resolve();
     const written = before.then(() => this.write(shard));
@@ -65,7 +65,7 @@ export class OrphanKeeper {
   }
 }
 
-/** Rejects after `READ_MS`. The awaited call may continue. */
+/** Rejects after `READ_MS`. The call itself may continue. */
 async function inTime<T>(timers: Timers, result: Promise<T>): Promise<T> {
   let cancel: Cancel = () => {};
   const late = new Promise<never>((_, reject) => {

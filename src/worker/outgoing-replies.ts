@@ -8,8 +8,8 @@ export interface OutgoingResults {
 }
 
 /**
- * `replies` and `results` are undefined if there are none. `readyMs` is the time since which they may be sent; all of
- * them share one time.
+ * `replies` and `results` are undefined if there are none. `readyMs` is the time at which all of them became ready to
+ * be sent.
  */
 export type SendReplies = (
   replies: ReplyColumns | undefined,
@@ -18,8 +18,8 @@ export type SendReplies = (
 ) => void;
 
 /**
- * Collects replies. The replies of one group commit are added in one synchronous run, and are sent in one message at
- * its end.
+ * Collects replies. The replies of one group commit are added in one synchronous run, at the end of which a single
+ * message sends them.
  */
 export class OutgoingReplies {
   private ids: number[] = [];

@@ -42,11 +42,14 @@ export type ToWorker =
   | { readonly type: 'copied'; readonly id: number; readonly outcomes: readonly CopyOutcome[] }
   | { readonly type: 'close-shards' };
 
-/** Fields that accompany replies and results. */
+/** Fields that every message with replies or results has. */
 interface Durable {
-  /** Newest durable entry of each shard, which covers everything that this message answers. */
+  /** The newest durable entry of each shard. It includes everything that the answers in this message show. */
   readonly durable: readonly (readonly [shard: number, lsn: Lsn])[];
-  /** Time since which the answers may be sent. They are added in one synchronous run, so they share one time. */
+  /**
+   * The time at which the answers became ready to be sent. They are added in one synchronous run, so they share one
+   * time.
+   */
   readonly readyMs: number | undefined;
 }
 
@@ -56,8 +59,8 @@ export type FromWorker =
   | (Durable & { readonly type: 'replies'; readonly replies: ReplyColumns })
   | (Durable & { readonly type: 'results'; readonly ids: readonly number[]; readonly results: readonly WireResult[] })
   /**
-   * The main thread only guesses a callback's player. After a wrong guess the worker returns the callback with the
-   * right shard.
+   * The worker does not have this callback's shard. The main thread only guesses a callback's player; after a wrong
+   * guess, the worker returns the callback with the number of the right shard.
    */
   | {
       readonly type: 'misplaced-callback';
@@ -65,7 +68,7 @@ export type FromWorker =
       readonly shard: number;
       readonly callback: SentCallback;
     }
-  /** Only every tenth status contains metrics. */
+  /** The worker's status. Only every tenth status contains metrics. */
   | {
       readonly type: 'status';
       readonly shards: readonly ShardStatus[];
@@ -79,7 +82,7 @@ export type FromWorker =
   | { readonly type: 'copy'; readonly id: number; readonly copies: readonly Copy[] }
   | { readonly type: 'orphans-kept' };
 
-/** The part of a MessagePort that both sides need. */
+/** The part of a MessagePort that both sides use. */
 export interface Port<Sent> {
   postMessage(message: Sent): void;
 }

@@ -44,43 +44,48 @@ import { SnapshotQueue } from './snapshot-queue.js';
 import { SpareTime } from './spare-time.js';
 import { TurnWatch } from './turn-watch.js';
 
-/** Measures of one shard of this host. */
+/** Measurements of one shard of this host. */
 export interface HostMeasures extends ShardMeasures {
   readonly snapshot: NewestSnapshot | undefined;
-  /** Undefined if there is no archive. */
+  /** Measurements of the shard's archive; undefined if there is no archive. */
   readonly archive: ArchiveMeasures | undefined;
 }
 
 export interface HostDeps {
   readonly codec: CallbackCodec;
-  /** Number of shards in the store. This thread may have fewer. */
+  /** Number of shards in the store. This thread may have only some of them. */
   readonly shardCount: number;
-  /** True if nodes share the shards. This node then starts without shards, and keeps running when it loses one. */
+  /**
+   * True if several nodes share the shards. This node then starts without shards, and keeps running if it loses one.
+   */
   readonly isShared: boolean;
   /** Throws a `RecoveryError` if the store is not the one that the process was started with. */
   readonly checkStore: () => Promise<void>;
-  /** Creates metrics from these measures and from the thread's counters. */
+  /** Creates metrics from these measurements and from the thread's counters. */
   readonly metrics: (shards: readonly HostMeasures[], firstEndpoints: FirstEndpointsMeasures) => readonly Metric[];
   readonly onClose: () => Promise<void>;
   readonly wal: Wal;
-  /** Copies entries to another node before they count as durable. Undefined if the log alone is enough. */
+  /**
+   * Copies entries to another node before they count as durable. Undefined if entries are durable once the log contains
+   * them.
+   */
   readonly putCopies: PutCopies | undefined;
   readonly snapshots: SnapshotStore;
   readonly format: EntryFormat;
   readonly snapshotFormat: SnapshotFormat;
-  /** Table sizes, which `snapshotFormat` also uses. If undefined, the sizes suit many players. */
+  /** Sizes of the tables in memory, which `snapshotFormat` must use as well. Undefined: sizes for many players. */
   readonly tableSizes?: TableSizes;
   /** See `Shards.allowFormat`. */
   readonly allowFormat: (format: number) => void;
   readonly policy: SnapshotPolicy;
-  /** 16 random hexadecimal digits. */
+  /** Returns 16 random hexadecimal digits. */
   readonly newSnapshotId: () => string;
   /** Newest acknowledged position of a shard, from this node's record file. */
   readonly acknowledged: (shard: number) => Position | undefined;
   readonly genesis: (shard: number) => Head;
   readonly clock: Clock;
   readonly timers: Timers;
-  /** Wall clock minus monotonic clock, as the process assumes it. */
+  /** Wall clock minus monotonic clock, as measured by the process when the thread started. */
   readonly clockOffsetMs: number;
   readonly log: Logger;
   readonly rules: Rules;
@@ -88,25 +93,25 @@ export interface HostDeps {
   readonly memory: { readonly isFull: boolean; readonly isHalfFull: boolean };
   readonly observer: HostObserver;
   readonly owner: Owner;
-  /** Prefix of the nonce of each of its fences: 8 random hexadecimal digits, unique to this process. */
+  /** Prefix of the nonce of each fence by this process: 8 random hexadecimal digits that no other process uses. */
   readonly ownerTag: string;
   readonly newNonce: () => string;
   /** See `TakeOverDeps`. */
   readonly isClockConfirmed?: (nowMs: number) => boolean;
   readonly onFenced: OnFenced;
-  /** Writes entries that the log has lost for good to a file. Resolves with its path. */
+  /** Writes entries that the log has permanently lost to a file. Resolves with the file's path. */
   readonly writeOrphans: (shard: number, entries: readonly EncodedEntry[]) => Promise<string>;
   /** Time that this thread has waited for events since it started. */
   readonly loopIdleMs: () => number;
   /** Idle time after which a wallet is hibernated. */
   readonly idleMs: number;
-  /** Time for which a body stays bound to the endpoint that it was first sent to. */
+  /** How long a body is accepted only at the endpoint to which it was sent first. */
   readonly replayWindowMs: number;
-  /** Archive for closed rounds. If undefined, all rounds stay in memory. */
+  /** The archive for closed rounds; undefined if all rounds stay in memory. */
   readonly archive: Archive | undefined;
   /** File that saves the archive's key filter for the next start. Undefined if the archive is on this machine. */
   readonly names: KeyFile | undefined;
-  /** Time that closed rounds stay in memory before they are archived. */
+  /** How long closed rounds stay in memory before they are archived. */
   readonly memoryMs: number;
   /** True if callbacks can be traced. */
   readonly isTracing: boolean;
@@ -118,11 +123,14 @@ const SWEEP_MS = 1000;
 /** The sweeps visit every player about once an hour. */
 const SWEEPS_PER_PASS = 3600;
 const DRAIN_POLL_MS = 5;
-/** Time limit at shutdown. Without the saved file, the next start has to read the whole key filter from the archive. */
+/**
+ * Time limit for saving the key filter at shutdown. If it is not saved, the next start has to read all keys from the
+ * archive.
+ */
 const SAVE_KEY_FILTER_MS = 1000;
 const SNAPSHOT_ATTEMPTS = 5;
 
-/** Shards of one thread. Routes requests, and schedules appends and sweeps. The observer does the counting. */
+/** Shards of one thread. Passes requests to them and schedules their appends and sweeps. The observer counts events. */
 export class ShardHost implements ThreadShards {
   private readonly shards = new Map<number, Shard>();
   private readonly snapshots: SnapshotQueue;
@@ -132,15 +140,15 @@ export class ShardHost implements ThreadShards {
   private readonly turns: TurnWatch | undefined;
   private readonly firstEndpoints: FirstEndpoints;
   private stopSweeping: Cancel = () => {};
-  /** Steady clock, which the logs and wallets use. */
+  /** The steady clock that logs and wallets use. */
   private readonly clock: Clock;
   private readonly clockWatch: ClockWatch;
-  /** Confirmed time; undefined until the process sets it. Nothing is dropped or forgotten before that. */
+  /** Confirmed time; undefined until the process sets it. Until then, nothing is dropped or forgotten. */
   private confirmed: ConfirmedTime | undefined = undefined;
   private readonly housekeeper: Housekeeper;
   private readonly archives: ReadonlyMap<number, ShardArchive>;
   private readonly archiver: Archiver;
-  /** True after all shards have recovered for the first time. */
+  /** True once all shards have recovered for the first time. */
   private hasBegun = false;
 
   constructor(
@@ -189,14 +197,14 @@ export class ShardHost implements ThreadShards {
     this.restarts = new ShardRestarts(this.shards, {
       ...deps,
       hasArchive,
-      // Restart budgets count real time, and logs use the steady clock.
+      // Restart budgets measure real time, whereas logs use the steady clock.
       realClock: deps.clock,
       clock,
       delay: delayed,
       yieldTurn,
       onRecovered: (shard, recovered) => {
         this.snapshots.recovered(shard, recovered);
-        // A shard that recovers later already has its key filter.
+        // A shard that recovers later already has its archive's keys.
         if (!this.hasBegun) void this.archives.get(shard)?.load(recovered.left);
       },
       orphans: this.orphans,
@@ -259,10 +267,10 @@ export class ShardHost implements ThreadShards {
   }
 
   /**
-   * Starts a thread that replaces a dead one. It takes shards over only from this process; a shard that has a different
-   * owner meanwhile stays with that owner. `acknowledged` holds the newest entries whose answers have left this
-   * process. Rejects if a log ends before them, because the lost entries cannot be restored. Waits until an outage
-   * ends.
+   * Starts a thread that replaces a dead one. It takes over only shards that this process still owns; a shard that
+   * another process has taken over in the meantime stays there. `acknowledged` contains the newest entries whose
+   * answers have left this process. Rejects if a log ends before one of them, because the lost entries cannot be
+   * restored. During an outage, waits until it ends.
    */
   async resume(acknowledged: ReadonlyMap<number, Lsn>): Promise<void> {
     await this.restarts.resume(acknowledged);
@@ -323,7 +331,7 @@ export class ShardHost implements ThreadShards {
     const { endpoint, text, deadlineMs, isTraced } = callback;
     const { codec, shardCount } = this.deps;
     const request = codec.read(endpoint, text);
-    // Keep only these fields in the waiting replier, not the whole request.
+    // The waiting replier keeps only these fields, not the whole request.
     const { id, productId, currency, username, command } = request;
     if (command === undefined) {
       replier.reply(codec.malformed(request, request.refusal));
@@ -348,7 +356,7 @@ export class ShardHost implements ThreadShards {
     return undefined;
   }
 
-  /** True if the body was first sent to a different endpoint. */
+  /** True if the body was first sent to a different endpoint, so that it is refused here. */
   private isReplayed(endpoint: Endpoint, text: string): boolean {
     const first = this.firstEndpoints.first(endpoint, text, this.deps.clock.monotonicMs());
     if (first === endpoint) return false;
@@ -356,7 +364,7 @@ export class ShardHost implements ThreadShards {
     return true;
   }
 
-  /** Adds the turn's times to the reply. */
+  /** Adds to the reply the times at which the command was decided. */
   private tracing(command: Command, replier: Replier<CallbackReply>): Replier<CallbackReply> {
     const { turns } = this;
     if (turns === undefined) return replier;
@@ -395,7 +403,7 @@ export class ShardHost implements ThreadShards {
   }
 
   measures(): HostMeasures[] {
-    // Shards that are on another node are measured there.
+    // The nodes that have the other shards measure those.
     const here = [...this.shards.values()].filter(({ state }) => state !== 'away');
     return here.map((shard) => {
       const archive = this.archives.get(shard.id)?.measures;
@@ -422,7 +430,7 @@ export class ShardHost implements ThreadShards {
     return this.snapshots.takeAll(pace);
   }
 
-  /** Number of bytes that records use. */
+  /** Number of bytes that the shards' records use. */
   get recordBytes(): number {
     let bytes = 0;
     for (const shard of this.shards.values()) bytes += shard.recordBytes.used;
@@ -466,7 +474,7 @@ export class ShardHost implements ThreadShards {
   }
 
   private sweep(): void {
-    // Read the clock even if there are no new entries, because a clock jump is accepted only after repeated readings.
+    // Read the clock even if no entries are written, because it accepts a clock jump only after repeated readings.
     this.clock.now();
     for (const shard of this.shards.values()) {
       shard.confirmOwnership();
@@ -489,7 +497,7 @@ export class ShardHost implements ThreadShards {
     else this.archives.get(id)?.follow(left);
   }
 
-  /** Data from before this time is expired. Undefined if nothing may be dropped or forgotten. */
+  /** Data whose last change was before this time has expired. Undefined if nothing may be dropped or forgotten. */
   private expiredBeforeMs(serverMs: number | undefined): number | undefined {
     if (!this.clockWatch.isTrusted()) return undefined;
     return expiredBeforeMs(this.clock.now(), this.deps.rules.retentionMs, this.confirmed, serverMs);

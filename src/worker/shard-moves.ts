@@ -22,40 +22,42 @@ export interface MoveDeps extends Omit<RecoveryDeps & TakeOverDeps, 'attemptsMax
 /** Polling interval for the logs of followed shards. */
 const FOLLOW_MS = 50;
 /**
- * A log without new entries for this many rounds is quiet. Quiet logs are polled together, in every third round only.
+ * A log counts as quiet once it has had no new entries for this many polling rounds. Quiet logs are polled together,
+ * and only in every third round.
  */
 const QUIET_ROUNDS = 20;
 const QUIET_EVERY = 3;
-/** Maximum number of shards loaded from snapshots at the same time. Other shards wait in a queue. */
+/** Maximum number of shards that are loaded from snapshots at the same time. Further shards wait in a queue. */
 const RECOVERING_MAX = 2;
 /**
- * Pause between two 2 ms slices of a load that no callback waits for. Two such loads take half of the thread's time.
- * Without pauses, answers took seconds during a rolling restart with a million players and nodes that shared two cores.
+ * Pause between two 2 ms slices when a shard is loaded and no callback waits for it. Two such loads take half of the
+ * thread's time. Without pauses, answers took seconds during a rolling restart with a million players and nodes that
+ * shared two cores.
  */
 const REST_MS = 6;
 
 /**
- * Time between two evictions of followed shards for lack of memory. The effect of an eviction is measured before the
- * next one.
+ * Minimum time between two unloads of followed shards for lack of memory, so that the effect of an unload is measured
+ * before the next one.
  */
 const EVICTION_PAUSE_MS = 2000;
 
 const DONE: MoveResult = { type: 'done' };
 
-/** One thread's part in moving shards between nodes. */
+/** Moves shards between nodes, for the shards of one thread. */
 export class ShardMoves {
   private readonly deps: RecoveryDeps & TakeOverDeps & MoveDeps;
   private stopFollowing: Cancel = () => {};
   private isReading = false;
   private round = 0;
-  /** Round in which each log last had new entries. */
+  /** By shard: the polling round in which the log last had new entries. */
   private readonly newsAt = new Map<number, number>();
-  /** Loads in progress, from `away` to `following`. */
+  /** Loads in progress, which lead from `away` to `following`. */
   private readonly warming = new Map<number, Promise<MoveResult>>();
-  /** Number of shards being loaded from a snapshot. Other shards wait in `queue`. */
+  /** Number of shards that are being loaded from a snapshot. Further shards wait in `queue`. */
   private recovering = 0;
   private readonly queue: { readonly shard: number; readonly begin: () => void }[] = [];
-  /** Loading shards that callbacks wait for. */
+  /** Shards being loaded that callbacks wait for. They are loaded without pauses. */
   private readonly awaited = new Set<number>();
   private readonly handovers = new Map<number, Cancel>();
   /** Shards that this node is taking over. */
@@ -120,7 +122,7 @@ export class ShardMoves {
     }
   }
 
-  /** Loads the shard's wallets and keeps them up to date. */
+  /** Loads the shard's wallets and follows its log. */
   private follow(shard: Shard): Promise<MoveResult> {
     const begun = this.warming.get(shard.id);
     if (begun !== undefined) return begun;
@@ -136,7 +138,7 @@ export class ShardMoves {
 
   private async warm(shard: Shard): Promise<MoveResult> {
     if (shard.state !== 'away') return DONE;
-    // A shard whose server does not answer must not occupy a loading slot.
+    // Read the head before taking a loading slot, because a shard whose server does not answer must not occupy a slot.
     await this.deps.wal.head(shard.id);
     if (this.recovering < RECOVERING_MAX) this.recovering++;
     else await new Promise<void>((begin) => this.queue.push({ shard: shard.id, begin }));
@@ -173,7 +175,8 @@ export class ShardMoves {
       this.deps.onRecovered(shard.id, recovered);
       return { type: 'taken', head: recovered.head };
     } catch (error) {
-      // The entries read so far do not lead to the log's present content, but a snapshot may.
+      // The entries that have been read do not lead to the log's current content, but a snapshot may. So unload the
+      // shard, which is then loaded again.
       if (
         isPermanent(error) &&
         !(error instanceof FencedError || error instanceof MissingEntryError || error instanceof OverdueError) &&
@@ -196,17 +199,17 @@ export class ShardMoves {
       : { type: 'still', head };
   }
 
-  /** Another owner has fenced the paused shard. Keeps its wallets and follows the new owner. */
+  /** Another owner has fenced the paused shard. Keeps the wallets and follows the new owner's log. */
   private release(shard: Shard): MoveResult {
     this.endHandover(shard);
     const reached = shard.tryReached();
     if (reached !== undefined) shard.follow(new Follower(shard.id, reached));
-    // The shard has resumed. Its next append finds the new owner's fence, if there is one.
+    // The shard has already resumed. If there is a new owner, its fence is found by the next append.
     else shard.confirmOwnership();
     return DONE;
   }
 
-  /** Stops a shard whose log no node can continue. */
+  /** Stops a shard because no node can continue its log. */
   private stopShard(shard: Shard, reason: string): void {
     if (shard.state === 'following') shard.leave();
     if (shard.state !== 'away') return;
@@ -222,7 +225,7 @@ export class ShardMoves {
     this.handovers.delete(id);
   }
 
-  /** Polls all followed logs once. Rounds never overlap. */
+  /** Polls the logs of all followed shards once. Polling rounds never overlap. */
   private async readOn(): Promise<void> {
     if (this.isReading) return;
     this.isReading = true;
@@ -238,7 +241,7 @@ export class ShardMoves {
     return !isQuiet || this.round % QUIET_EVERY === 0;
   }
 
-  /** Frees memory for served shards by unloading the largest followed shard. */
+  /** Frees memory for served shards by unloading the followed shard that takes the most memory. */
   private makeRoom(following: readonly Shard[]): void {
     const spare = following.filter(({ id }) => !this.taking.has(id));
     const [largest] = spare.sort((a, b) => b.recordBytes.all - a.recordBytes.all);

@@ -21,12 +21,12 @@ import type { HostObserver, OnFenced } from './host-observer.js';
 import type { OrphanKeeper } from './orphan-keeper.js';
 
 export interface RestartDeps extends Omit<RecoveryDeps & TakeOverDeps, 'attemptsMax'> {
-  /** The machine's uncorrected clock. Restart budgets count real time, independently of the logs' clock. */
+  /** The machine's own clock, without corrections. Restart budgets measure real time, not the time of the logs. */
   readonly realClock: Clock;
   /** Throws a `RecoveryError` if the store is not the one that the process was started with. */
   readonly checkStore: () => Promise<void>;
   readonly genesis: (shard: number) => Head;
-  /** Prefix of the nonce of every fence by this process, and by no other process. */
+  /** Prefix of the nonce of every fence by this process. No other process has the same prefix. */
   readonly ownerTag: string;
   readonly observer: HostObserver;
   readonly isShared: boolean;
@@ -35,17 +35,17 @@ export interface RestartDeps extends Omit<RecoveryDeps & TakeOverDeps, 'attempts
   readonly orphans: OrphanKeeper;
 }
 
-/** Delay before the log is read again. Entries that are missing after a failover usually return quickly. */
+/** Delay before a log that ends too early is read again. After a failover, missing entries usually return quickly. */
 const SHORT_LOG_MS = 200;
 
 /**
- * Recovers shards at startup, after a thread died, and after a failed assertion. Stops a shard whose log cannot be
- * continued.
+ * Recovers shards at startup, after the death of a thread and after a failed assertion. Stops a shard whose log cannot
+ * be continued.
  */
 export class ShardRestarts {
-  /** A start must report an outage of the store, so the number of its attempts is limited. */
+  /** Used at startup. The number of attempts is limited, because a start must report an outage of the store. */
   private readonly atStart: RecoveryDeps & TakeOverDeps;
-  /** Later recoveries wait until an outage ends, however long it lasts. */
+  /** Used after startup. A recovery then waits until an outage ends, however long it lasts. */
   private readonly later: RecoveryDeps & TakeOverDeps;
   private readonly budgets = new Map<number, RestartBudget>();
 
@@ -80,7 +80,8 @@ export class ShardRestarts {
       for (const takeover of await fenceAgain(heads, this.later)) await this.recover(takeover, this.later);
     } catch (error) {
       if (!(error instanceof FencedError)) throw error;
-      // The dead thread's last append can still arrive, so continue from its head.
+      // An append that the dead thread had sent can still arrive. The log then ends in that entry, so continue from its
+      // head.
       if (!this.isOurs(error.head)) await this.giveUp(error.shard, error.head);
       await this.resume(acknowledged);
     }
@@ -95,7 +96,7 @@ export class ShardRestarts {
     throw new FencedError(shard, head);
   }
 
-  /** Recovers one shard. If its log cannot be continued, only this shard stops. Rejects during an outage. */
+  /** Recovers one shard. If the shard's log cannot be continued, only this shard stops. Rejects during an outage. */
   private async recover(takeover: Takeover, deps: RecoveryDeps & TakeOverDeps): Promise<void> {
     const shard = must(this.shards.get(takeover.shard), 'a fence is for a shard of this thread');
     try {
@@ -107,7 +108,8 @@ export class ShardRestarts {
       if (!isPermanent(error)) throw error;
       const { message } = error as Error;
       shard.stop(message);
-      // Another owner has newer snapshots and trims the log, so nothing is lost.
+      // The reason for the failure may be another owner, which has newer snapshots and has trimmed the log. Nothing is
+      // lost then.
       const head = await headOf(shard.id, deps);
       if (head.lsn.epoch >= takeover.entry.head.lsn.epoch && !this.isOurs(head)) return await this.fenced(shard, head);
       this.logFailure(shard, message);
@@ -116,7 +118,7 @@ export class ShardRestarts {
 
   /**
    * Recovers a shard once after a failed assertion. A second failure within a minute stops the shard, because further
-   * restarts would fail as well.
+   * restarts would probably fail as well.
    */
   async restart(shard: Shard): Promise<void> {
     if (!this.budgetOf(shard).failed(this.deps.realClock.monotonicMs())) {
@@ -129,7 +131,8 @@ export class ShardRestarts {
       return;
     }
     try {
-      // Fence only over the head that this owner knows, or over its own later head, never over another owner's.
+      // Put the fence only after the head that this owner knows or a later one that it wrote itself, never after
+      // another owner's head.
       const known = must(shard.durableHead, 'a shard that served knows its head');
       const found = await headOf(shard.id, this.later);
       const previous = this.isOurs(found) && found.lsn.sequence > known.lsn.sequence ? found : known;
@@ -158,7 +161,10 @@ export class ShardRestarts {
     return budget;
   }
 
-  /** Recovers the shard. If a failover meanwhile loses the fence and earlier entries, writes them again and retries. */
+  /**
+   * Recovers the shard. If a failover loses the fence and earlier entries in the meantime, writes them again and
+   * retries.
+   */
   private async rebuilt(shard: Shard, takeover: Takeover, deps: RecoveryDeps & TakeOverDeps): Promise<Recovered> {
     for (let attempt = 1; ; attempt++) {
       try {
@@ -184,7 +190,7 @@ export class ShardRestarts {
     this.deps.observer.healed(shard.id, lost);
   }
 
-  /** Handles a shard whose log has a different owner from `head` on. */
+  /** Handles a shard whose log has belonged to a different owner since `head`. */
   async fenced(shard: Shard, head: Head): Promise<void> {
     this.deps.observer.fenced(shard.id, this.deps.clock.monotonicMs());
     const takenBy = await this.nameOwner(shard.id, head);
@@ -192,7 +198,8 @@ export class ShardRestarts {
       await this.deps.orphans.keep(shard);
       if (shard.state === 'fenced') shard.leave();
     } else {
-      // An owner that takes one shard takes all shards, including those that have not noticed yet.
+      // Without a cluster, an owner that takes one shard takes all of them. Keep the entries of all shards, including
+      // those that have not noticed the fence yet.
       await this.keepOrphans();
     }
     this.deps.onFenced(shard.id, takenBy, head);

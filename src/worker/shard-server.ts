@@ -13,7 +13,7 @@ import type { Move, ThreadShards } from './shards.js';
 const STATUS_MS = 100;
 const STATUSES_PER_METRICS = 10;
 
-/** Worker's end of the thread protocol. Passes requests to this thread's shards, and returns the results. */
+/** The worker's end of the thread protocol. Passes requests to this thread's shards and returns the results. */
 export class ShardServer {
   private readonly outgoing = new OutgoingReplies((...outgoing) => this.send(...outgoing));
   private timer: NodeJS.Timeout | undefined = undefined;
@@ -26,8 +26,8 @@ export class ShardServer {
   ) {}
 
   /**
-   * Starts the shards. Without fences, this thread replaces one that died after acknowledging the entries in
-   * `acknowledged`.
+   * Starts the shards. If there are no fences, this thread replaces one that died after it had acknowledged the entries
+   * in `acknowledged`.
    */
   async start(fences: readonly Takeover[] | undefined, acknowledged: ReadonlyMap<number, Lsn>): Promise<void> {
     try {
@@ -112,8 +112,8 @@ export class ShardServer {
   }
 
   /**
-   * Moves the shard. Sends the status before the result, because the main thread uses the status as soon as it has the
-   * result.
+   * Moves the shard. The status is sent before the result, because the main thread uses the status as soon as it has
+   * the result.
    */
   private async move(id: number, move: Move): Promise<void> {
     const result = await this.shards.move(

@@ -18,32 +18,32 @@ export interface ShardStatus {
   readonly state: ShardState;
   readonly players: number;
   readonly waiting: number;
-  /** Newest durable entry. */
+  /** Head of the newest durable entry. */
   readonly head: Head | undefined;
-  /** Log time: upper bound of all entry timestamps, in ms since 1970. 0 until the log has been read. */
+  /** Log time in ms since 1970, an upper bound of all entry timestamps. It is 0 until the log has been read. */
   readonly timeMs: number;
-  /** Time that the oldest pending append has waited, in ms. 0 if none is pending. */
+  /** How long the oldest pending append has been waiting, in ms; 0 if there is none. */
   readonly pendingAppendMs: number;
-  /** Reason why the shard is stopped. */
+  /** The reason why the shard has stopped. */
   readonly reason: string | undefined;
   /**
-   * True if the archive's key filter is unknown here and the archive does not answer. A serving shard then accepts no
-   * new bets.
+   * True if the keys in the archive are unknown here and the archive does not answer. A shard that serves then accepts
+   * no new bets.
    */
   readonly lacksNames: boolean;
 }
 
 /**
  * Commands for a shard that nodes share.
- *   `follow`   load the shard, and follow its log
+ *   `follow`   load the shard and follow its log
  *   `bring`    follow without throttling, because no node serves the shard
  *   `take`     fence the log and serve the shard
- *   `pause`    stop deciding; the shard resumes by itself unless it is released soon
+ *   `pause`    decide no more requests; the shard resumes by itself unless it is released soon
  *   `resume`   end the pause
  *   `release`  follow the new owner, which has fenced the paused shard
  *   `leave`    unload the shard
  *   `confirm`  check whether this node still owns the log
- *   `abandon`  give the shard up: another node owns it, but the log cannot confirm this
+ *   `abandon`  give up the shard, because another node owns it but the log cannot confirm this
  *   `stop`     stop the shard, because no node can continue its log
  */
 export type Move =
@@ -55,28 +55,31 @@ export type Move =
     };
 
 /**
- * A paused shard resumes after this time if there is no new owner. Resuming while the new owner is fencing costs more
- * than waiting longer. With 150 ms, many handovers in a rolling restart failed this way on busy nodes and disks.
+ * A paused shard resumes after this time if there is no new owner yet. Resuming while the new owner writes its fence
+ * costs more than a longer wait. With 150 ms, many handovers in a rolling restart failed for this reason on busy nodes
+ * and disks.
  */
 export const HANDOVER_MS = 400;
 
 export type MoveResult =
   | { readonly type: 'done' }
-  /** The shard is paused. Every acknowledged entry is in the log up to `head`. */
+  /** The shard is paused. The log contains every acknowledged entry, up to `head`. */
   | { readonly type: 'still'; readonly head: Head }
-  /** The shard has served since the fence `head`. */
+  /** The shard was taken over and now serves. Its fence is `head`. */
   | { readonly type: 'taken'; readonly head: Head }
-  /** The shard was not taken, because the log lacks acknowledged entries and this node does not have them either. */
+  /**
+   * The shard was not taken over, because the log lacks acknowledged entries and this node does not have them either.
+   */
   | { readonly type: 'short'; readonly head: Head }
-  /** The shard was not taken, because the log has this head instead. */
+  /** The shard was not taken over, because the log ends in this head instead of the expected one. */
   | { readonly type: 'conflict'; readonly head: Head }
   | { readonly type: 'failed'; readonly reason: string; readonly isPermanent: boolean };
 
-/** Shards of a process, in its own thread or in workers. */
+/** The shards of a process. They run in its main thread or in workers. */
 export interface Shards {
   /**
-   * Recovers all shards, which have already been taken over. A shard whose log cannot be continued stops and reports
-   * the reason.
+   * Recovers all shards; the caller has already written their fences. A shard whose log cannot be continued stops and
+   * reports the reason.
    */
   start(fences: readonly Takeover[]): Promise<void>;
   /**
@@ -85,15 +88,17 @@ export interface Shards {
    */
   execute(shard: number, command: Command, deadlineMs: number, replier: Replier<Answer>): void;
   /**
-   * Parses a callback, executes its command in the player's shard, and writes the answer; otherwise like `execute`. The
-   * text is released after parsing.
+   * Parses a callback, executes its command in the player's shard, and writes the answer; in all other respects it
+   * works like `execute`. The text is released after parsing.
    */
   carryOut(callback: SentCallback, replier: Replier<CallbackReply>): void;
   ask(shard: number, query: Query, deadlineMs: number, replier: Replier<QueryResult | BusyAnswer>): void;
   status(): readonly ShardStatus[];
-  /** Metrics of all threads, each metric once per thread. Workers' metrics are at most a second old. */
+  /**
+   * Metrics of all threads. Each thread has its own series of a metric. A worker's metrics are at most a second old.
+   */
   metrics(): readonly Metric[];
-  /** Resolves with true when no requests are pending, or with false after `timeoutMs`. */
+  /** Resolves with true once no requests are pending, or with false after `timeoutMs`. */
   drain(timeoutMs: number): Promise<boolean>;
   /** Takes a snapshot of each serving shard that has changed. */
   takeSnapshots(pace: Pace): Promise<readonly SnapshotResult[]>;
@@ -102,21 +107,25 @@ export interface Shards {
   /** Allows events and snapshots of this format from now on, because every node that shares the store can read them. */
   allowFormat(format: number): void;
   /**
-   * Sets the confirmed time. Irreversible actions in all threads use it, and wait until it is set for the first time.
+   * Sets the confirmed time, which all threads use for irreversible actions. They take no such action before it is set
+   * for the first time.
    */
   confirmTime(confirmed: ConfirmedTime): void;
-  /** True if no shard opens or follows anything new because memory is short. */
+  /** True if memory is so short that no shard opens or follows anything new. */
   readonly isMemoryFull: boolean;
-  /** Saves entries that only this process still has, after another process took over. */
+  /** Saves the entries that only this process still has. Called after another process has taken over. */
   keepOrphans(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Shards of one thread, which can also replace a dead thread; see `ShardHost.resume`. */
+/** The shards of one thread. The thread can also replace one that died; see `ShardHost.resume`. */
 export interface ThreadShards extends Shards {
   resume(acknowledged: ReadonlyMap<number, Lsn>): Promise<void>;
   /** Newest durable entry of each shard. */
   durable(): readonly (readonly [shard: number, lsn: Lsn])[];
-  /** Like `carryOut`, but does not execute a callback for another thread's shard; returns that shard instead. */
+  /**
+   * Like `carryOut`, but if another thread has the callback's shard, returns that shard and does not execute the
+   * callback.
+   */
   tryCarryOut(callback: SentCallback, replier: Replier<CallbackReply>): number | undefined;
 }

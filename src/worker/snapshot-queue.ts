@@ -22,7 +22,9 @@ export interface SnapshotQueueDeps {
   readonly observer: { snapshotEnded(result: SnapshotResult): void };
 }
 
-/** Pause after a failed snapshot, even if others are due, because the next one would probably fail as well. */
+/**
+ * Pause after a failed snapshot, even if snapshots of other shards are due, because they would probably fail as well.
+ */
 const REST_MS = 10_000;
 const END_MS = 500;
 
@@ -30,7 +32,7 @@ const END_MS = 500;
 export class SnapshotQueue {
   private last: Promise<unknown> = Promise.resolve();
   private isTaking = false;
-  /** Time when each shard was recovered or its last snapshot was attempted, on the monotonic clock. */
+  /** By shard: the time on the monotonic clock at which it was recovered or its last snapshot was attempted. */
   private readonly triedMs = new Map<number, number>();
   private readonly pausedUntilMs = new Map<number, number>();
 
@@ -39,19 +41,19 @@ export class SnapshotQueue {
     private readonly deps: SnapshotQueueDeps,
   ) {}
 
-  /** Records that a shard serves (again), and the snapshots in its log. */
+  /** Notes that a shard serves, perhaps again, and which snapshots the store has of it. */
   recovered(shard: number, { marks, damaged, snapshotMs }: Recovered): void {
     this.deps.snapshotter.recovered(shard, marks, damaged, snapshotMs);
     this.triedMs.set(shard, this.deps.clock.monotonicMs());
   }
 
-  /** Records a shard that came from another node, which may have taken newer snapshots. */
+  /** Notes a shard that came from another node, which may have taken newer snapshots. */
   async takenOver(shard: number, recovered: Recovered): Promise<void> {
     this.recovered(shard, recovered);
     const manifest = await this.deps.snapshotter.findNewest(shard).catch(() => undefined);
     if (manifest === undefined) return;
     this.recovered(shard, { ...recovered, marks: manifest.marks, snapshotMs: manifest.timeMs });
-    // Count from the snapshot's age. Otherwise a shard that moves often would never get a new snapshot.
+    // Count from the time of the newest snapshot. Otherwise a shard that moves often would never be due for a snapshot.
     const { clock } = this.deps;
     this.triedMs.set(shard, clock.monotonicMs() - Math.max(0, clock.now() - manifest.timeMs));
   }
@@ -60,26 +62,26 @@ export class SnapshotQueue {
     return this.deps.snapshotter.newestOf(shard);
   }
 
-  /** Takes a snapshot of each serving shard that has changed. A deadline also speeds up the snapshot in progress. */
+  /** Takes a snapshot of each serving shard that has changed. The pace also applies to the snapshot in progress. */
   async takeAll(pace: Pace): Promise<readonly SnapshotResult[]> {
     const { memory, log, snapshotter } = this.deps;
     const shards = [...this.shards.values()].filter(({ isElsewhere }) => !isElsewhere);
     if (!Number.isFinite(pace.deadlineMs)) return await this.queued(shards, pace);
     if (memory.isFull) {
-      // When the heap is this full, snapshots without pauses would make V8 collect garbage continuously, and V8 may end
-      // the process. The log has all the data.
+      // When the heap is nearly full, snapshots without pauses would make V8 collect garbage continuously, and V8 might
+      // end the process. Skipping them loses nothing, because the log has all the data.
       log.warn({ code: 'urgent-snapshots-skipped' }, 'memory is nearly full, skipped urgent snapshots');
       return [];
     }
     snapshotter.hurry(pace);
-    // Snapshots with a deadline skip shards that do not serve.
+    // A shard that does not serve has no current state to capture.
     const serving = shards.filter(({ source }) => source !== undefined);
     return await this.queued(serving, pace);
   }
 
   /**
-   * Takes all due snapshots in one batch. If they were taken singly, the first shard would be due again before the
-   * others had their turn.
+   * Takes all snapshots that are due as one batch. If they were started one by one, the first shard would be due again
+   * before the others had their turn.
    */
   takeDue(): void {
     if (this.isTaking) return;

@@ -2,7 +2,7 @@ import type { TurnTimes } from '../callback/sent-callback.js';
 import type { CompletedAppend, ShardObserver, Turn } from '../shard/shard-observer.js';
 import type { Command } from '../wallet/command.js';
 
-/** Records the turn times of traced commands; used only when traces are sent. */
+/** Records when traced commands were decided. Used only if traces are sent. */
 export class TurnWatch implements ShardObserver {
   private readonly turns = new Map<Command, TurnTimes | undefined>();
 
@@ -12,7 +12,7 @@ export class TurnWatch implements ShardObserver {
     this.turns.set(command, undefined);
   }
 
-  /** Returns and removes the turn times; undefined if the command had no turn. */
+  /** Removes and returns the times at which a command was decided; undefined if it was not decided. */
   take(command: Command): TurnTimes | undefined {
     const times = this.turns.get(command);
     this.turns.delete(command);

@@ -10,12 +10,11 @@ import type { BusyAnswer } from '../wallet/rejection.js';
 import { shardOf } from './placement.js';
 import type { Shards } from './shards.js';
 
-/** Whether a new bet can be accepted, and if not, why. */
+/** Whether this node can accept a new bet and, if not, the reason. */
 export type Readiness = 'ready' | 'starting' | 'archive-unknown';
 
 /**
- * All wallets of this process, in any shard. The operators' listener uses this interface. Callers name players, and
- * this class finds their shards.
+ * Access to all wallets of this process, for the operator API. Callers name players, and this class finds their shards.
  */
 export class WalletService {
   /**
@@ -24,7 +23,7 @@ export class WalletService {
    */
   isServing = false;
   private snapshotting: Promise<unknown> = Promise.resolve();
-  /** The next round of snapshots, shared by all calls since the running round began. */
+  /** The next round of snapshots. All calls that arrive while a round is running share it. */
   private nextSnapshots: Promise<readonly SnapshotResult[]> | undefined = undefined;
 
   constructor(
@@ -32,7 +31,7 @@ export class WalletService {
     readonly shardCount: number,
     private readonly clock: Clock,
     private readonly deadlineMs: number,
-    /** True if this node is connected to the cluster; used only if nodes share the shards. */
+    /** True if this node is connected to the cluster. Without a cluster it is always true. */
     private readonly isConnected: () => boolean = () => true,
   ) {}
 
@@ -40,14 +39,16 @@ export class WalletService {
     return this.readiness === 'ready';
   }
 
-  /** `archive-unknown` means that a shard lacks its archive's key filter and the archive does not answer. */
+  /** `archive-unknown` means that a shard does not know the keys in its archive and the archive does not answer. */
   get readiness(): Readiness {
     if (!this.isServing || !this.isConnected()) return 'starting';
     const isUnknown = this.shards.status().some(({ state, lacksNames }) => state === 'serving' && lacksNames);
     return isUnknown ? 'archive-unknown' : 'ready';
   }
 
-  /** Executes a command and resolves by the deadline. With `not-durable-in-time` the outcome is unknown. */
+  /**
+   * Executes a command and resolves by the deadline. If the answer is `not-durable-in-time`, the outcome is unknown.
+   */
   async operate(command: OperatorCommand): Promise<Answer> {
     return await this.inTime<Answer>((replier) => {
       this.shards.execute(this.shardOf(command.username), command, this.deadline(), replier);
@@ -65,8 +66,8 @@ export class WalletService {
   }
 
   /**
-   * Runs one round of snapshots at a time. Calls during a round share the next one, because the running round may lack
-   * the latest changes.
+   * Runs one round of snapshots at a time. Calls during a round share the next one, because the running round may not
+   * include the latest changes.
    */
   takeSnapshots(): Promise<readonly SnapshotResult[]> {
     this.nextSnapshots ??= this.snapshotting
@@ -80,7 +81,7 @@ export class WalletService {
     return this.nextSnapshots;
   }
 
-  /** Human-readable status, in which the LSN alone stands for the head. */
+  /** Human-readable status. It shows the head's LSN without the nonce and the checksum. */
   status(): readonly object[] {
     return this.shards.status().map(({ shard, state, players, waiting, head, reason }) => ({
       shard,

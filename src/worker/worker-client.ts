@@ -20,10 +20,10 @@ import type { FromWorker, NewRequest, ToWorker, WireRequest, WireResult } from '
 import type { Move, MoveResult, ShardStatus } from './shards.js';
 
 export interface WorkerEvents {
-  /** All of the worker's shards serve. */
+  /** All of the worker's shards are open. */
   onOpened(): void;
   readonly onFenced: OnFenced;
-  /** The worker returned a callback for a shard that it does not have. */
+  /** The worker returned a callback because it does not have the callback's shard. */
   onMisplaced(callback: SentCallback, shard: number, replier: Replier<CallbackReply>): void;
   readonly putCopies: PutCopies;
   /** The thread ended unexpectedly. */
@@ -38,29 +38,29 @@ const SILENCE_MAX_SECONDS = 10;
 const WAITING_MAX = 100_000;
 
 /**
- * Main thread's end of the protocol with one worker. When the worker dies, every pending replier answers with a request
- * to retry: the outcome is unknown, and a repeat of the callback reveals it.
+ * The main thread's end of the protocol with one worker. If the worker dies, every pending replier gets an answer that
+ * asks for a retry. The outcome is unknown, and a repeat of the callback reveals it.
  */
 export class WorkerClient {
   status: readonly ShardStatus[] = [];
   isMemoryFull = false;
-  /** Metrics from the worker's last message that contained any. */
+  /** The metrics from the worker's latest message that contained any. */
   metrics: readonly Metric[] = [];
   private readonly waiting = new Map<number, Replier<WireResult>>();
-  /** Repliers of pending callbacks. The callbacks' texts are not kept. */
+  /** Repliers of the pending callbacks. The texts of the callbacks are not kept. */
   private readonly callbacks = new Map<number, Replier<CallbackReply>>();
   private readonly opened: Promise<void>;
   private settleOpened: { resolve: () => void; reject: (error: Error) => void } | undefined = undefined;
   private onDrained: ((isEmpty: boolean) => void) | undefined = undefined;
   private onOrphansKept: (() => void) | undefined = undefined;
-  /** Pending snapshot requests, in order. */
+  /** Pending requests for snapshots, in order. */
   private readonly onSnapshots: ((results: readonly SnapshotResult[] | undefined) => void)[] = [];
   private readonly moves = new Map<number, (result: MoveResult) => void>();
   private readonly exited: Promise<void>;
-  /** Set when the shards serve, because from then on the worker sends its status ten times a second. */
+  /** Set once the shards serve, because the worker sends its status ten times a second from then on. */
   private watchdog: Watchdog | undefined = undefined;
   private requests: WireRequest[] = [];
-  /** Callbacks of this turn. They are the newest in `callbacks`, so their ids are consecutive. */
+  /** Callbacks of this event-loop iteration. They are the newest in `callbacks`, so their ids are consecutive. */
   private newCallbacks: SentCallback[] = [];
   private isScheduled = false;
   private nextId = 1;
@@ -72,7 +72,10 @@ export class WorkerClient {
   constructor(
     private readonly worker: Worker,
     private readonly events: WorkerEvents,
-    /** By shard: newest entry whose answers have arrived. The worker slot keeps this map across restarts. */
+    /**
+     * By shard: the newest entry whose answers have arrived. The map belongs to the worker's slot and outlives
+     * restarts.
+     */
     private readonly acknowledged: Map<number, Lsn>,
     private readonly log: Logger,
   ) {
@@ -93,12 +96,15 @@ export class WorkerClient {
     });
   }
 
-  /** Resolves when all of the worker's shards serve. */
+  /** Resolves once all of the worker's shards serve. */
   open(): Promise<void> {
     return this.opened;
   }
 
-  /** Submits a callback. The callbacks of one event-loop turn travel in one message, and so do its requests. */
+  /**
+   * Submits a callback. All callbacks of one event-loop iteration travel in one message; the same is true of other
+   * requests.
+   */
   carryOut(callback: SentCallback, replier: Replier<CallbackReply>): void {
     if (this.busy !== undefined) {
       replier.reply({ answer: this.busy, body: '' });
@@ -120,7 +126,7 @@ export class WorkerClient {
     this.schedule();
   }
 
-  /** Reason why the worker accepts nothing now; undefined if it accepts requests. */
+  /** The answer while the worker accepts nothing; undefined if it accepts requests. */
   private get busy(): BusyAnswer | undefined {
     if (this.hasEnded) return STARTING;
     return this.waiting.size + this.callbacks.size >= WAITING_MAX ? OVERLOADED : undefined;
@@ -137,7 +143,7 @@ export class WorkerClient {
     return isEmpty && this.waiting.size + this.callbacks.size === 0;
   }
 
-  /** Undefined if the thread has ended. */
+  /** Takes snapshots of the worker's shards. Resolves with undefined if the thread has ended. */
   async takeSnapshots(pace: Pace): Promise<readonly SnapshotResult[] | undefined> {
     if (this.hasEnded) return undefined;
     return await new Promise((resolve) => {
@@ -181,7 +187,7 @@ export class WorkerClient {
     clearTimeout(timer);
   }
 
-  /** Removes and returns the counters that stay in the totals after the worker ended. Gauges are dropped. */
+  /** Removes and returns the counters that must stay in the totals after the worker has ended. Gauges are dropped. */
   takeCounters(): Metric[] {
     const counted = lastingMetrics(this.metrics);
     this.metrics = [];
@@ -239,10 +245,10 @@ export class WorkerClient {
         this.metrics = message.metrics ?? this.metrics;
         return;
       case 'shards-opened':
-        // A termination is reported like any other end of the thread.
+        // Terminating the worker is reported like any other end of the thread.
         this.watchdog = new Watchdog(SILENCE_MAX_SECONDS, () => void this.worker.terminate());
-        // Call this before resolving. The thread may have ended already, and its exit event would otherwise be handled
-        // first.
+        // Call this before resolving the promise. The thread may already have ended, and its exit event would otherwise
+        // be handled first.
         this.events.onOpened();
         this.settleOpened?.resolve();
         return;

@@ -29,8 +29,8 @@ export interface PoolDeps {
   readonly clock: Clock;
   readonly log: Logger;
   /**
-   * Starts a thread for these shards. Without fences, the thread replaces one that died after acknowledging the entries
-   * in `acknowledged`.
+   * Starts a thread for these shards. If there are no fences, the thread replaces one that died after it had
+   * acknowledged the entries in `acknowledged`.
    */
   readonly spawn: (
     worker: number,
@@ -39,34 +39,35 @@ export interface PoolDeps {
     acknowledged: ReadonlyMap<number, Lsn>,
   ) => Worker;
   readonly onFenced: OnFenced;
-  /** Copies entries of all threads to other nodes, if answers wait for copies. */
+  /** Copies entries of all threads to other nodes, if answers have to wait for copies. */
   readonly putCopies: PutCopies;
   /**
-   * True if nodes share the shards. Threads then start without shards, and each shard goes to the least loaded thread.
+   * True if several nodes share the shards. Threads then start without shards, and each shard goes to the thread with
+   * the fewest shards.
    */
   readonly isShared: boolean;
   readonly codec: Pick<CallbackCodec, 'addressOf'>;
 }
 
-/** Moves that assign a shard to a thread. */
+/** Moves for which a shard must be assigned to a thread. */
 const PLACED_FOR: ReadonlySet<Move['type']> = new Set(['follow', 'bring', 'take']);
 
 /**
- * A worker's place in the pool, which outlives its thread. While the thread does not serve, the slot's state overrides
- * the shards' states.
+ * A worker's place in the pool, which outlives its thread. While the thread does not serve, the slot's state applies to
+ * all of its shards.
  */
 interface WorkerSlot {
   readonly worker: number;
-  /** All shards that the thread may have. */
+  /** All shards that the thread is allowed to have. */
   readonly shards: readonly number[];
-  /** By shard: newest entry whose answers have arrived. */
+  /** By shard: the newest entry whose answers have arrived. */
   readonly acknowledged: Map<number, Lsn>;
   client: WorkerClient | undefined;
   state: ShardState;
-  /** Reason why the worker is stopped. */
+  /** The reason why the worker has stopped. */
   reason: string | undefined;
   readonly restarts: RestartBudget;
-  /** Counters of the slot's dead threads. */
+  /** Counters of the slot's earlier threads, which have ended. */
   counted: readonly Metric[];
 }
 
@@ -84,19 +85,19 @@ const UNKNOWN: Pick<ShardStatus, 'players' | 'waiting' | 'head' | 'timeMs' | 'pe
 };
 
 /**
- * Shards on worker threads. A worker that dies is restarted and recovers its shards while the others serve. A worker
- * that dies twice within a minute stays dead, and its shards stay stopped.
+ * Shards on worker threads. A worker that dies is restarted and recovers its shards while the other workers serve. A
+ * worker that dies again within a minute is not restarted, and its shards stay stopped.
  */
 export class WorkerPool implements Shards {
   private readonly slots: WorkerSlot[];
   /**
-   * Newest format that threads may write, including threads that start later. If undefined, threads keep the format
-   * that they start with.
+   * The newest format that threads may write, including threads that start later. Undefined if each thread keeps the
+   * format with which it starts.
    */
   private format: number | undefined = undefined;
   /** Confirmed time, which threads that start later also receive. */
   private confirmed: ConfirmedTime | undefined = undefined;
-  /** Slot of each shard. A shard on another node has none. */
+  /** By shard: the slot of the thread that has it. A shard on another node has none. */
   private readonly byShard = new Map<number, WorkerSlot>();
 
   constructor(
@@ -131,8 +132,8 @@ export class WorkerPool implements Shards {
   }
 
   carryOut(callback: SentCallback, replier: Replier<CallbackReply>): void {
-    // A single worker has all shards, so no guess is needed. With several, a wrong guess sends the callback to a second
-    // worker.
+    // A single worker has all shards, so no guess is needed. If there are several workers, a wrong guess sends the
+    // callback to a second one.
     const [only, second] = this.slots;
     const slot = second === undefined ? only : this.byShard.get(shardOf(guessUsername(callback.text), this.shardCount));
     if (slot?.state === 'serving') slot.client?.carryOut(callback, replier);
@@ -154,7 +155,7 @@ export class WorkerPool implements Shards {
     });
   }
 
-  /** Status of a shard in no thread. If there are no threads, this process cannot serve it. */
+  /** Status of a shard that is in no thread. If no thread is left, this process cannot serve the shard. */
   private get elsewhere(): Pick<ShardStatus, 'state' | 'reason'> {
     if (this.hasThreads) return { state: 'away', reason: undefined };
     return { state: 'stopped', reason: this.slots[0]?.reason };
@@ -174,7 +175,8 @@ export class WorkerPool implements Shards {
 
   async drain(timeoutMs: number): Promise<boolean> {
     const endMs = this.deps.clock.monotonicMs() + timeoutMs;
-    // A callback that one worker returned goes to another one, which may already have been drained.
+    // Check again, because a callback that one worker returned goes to another one, which may already have reported
+    // that it is drained.
     for (let leftMs = timeoutMs; leftMs > 0; leftMs = endMs - this.deps.clock.monotonicMs()) {
       const drained = await Promise.all(this.slots.map(({ client }) => client?.drain(leftMs) ?? true));
       if (drained.every(Boolean)) return true;
@@ -220,7 +222,7 @@ export class WorkerPool implements Shards {
     return client?.status.find((status) => status.shard === shard)?.state ?? 'starting';
   }
 
-  /** Shards that the thread has now. */
+  /** The shards that the thread has at present. */
   private shardsOf(slot: WorkerSlot): number[] {
     return [...this.byShard].flatMap(([shard, other]) => (other === slot ? [shard] : []));
   }
@@ -287,7 +289,8 @@ export class WorkerPool implements Shards {
   private async fenced(...fenced: Parameters<OnFenced>): Promise<void> {
     const [shard] = fenced;
     if (this.deps.isShared) this.byShard.delete(shard);
-    // An owner that takes one shard takes all shards, including those of workers that have not noticed yet.
+    // Without a cluster, an owner that takes one shard takes all of them. Keep the entries of all shards, including
+    // those of workers that have not noticed the fence yet.
     else await this.keepOrphans();
     this.deps.onFenced(...fenced);
   }
@@ -296,7 +299,7 @@ export class WorkerPool implements Shards {
     const { worker } = slot;
     const shards = this.shardsOf(slot);
     const at = { worker, shards, error: error.stack ?? error.message };
-    // The shards may come back on a different thread or node.
+    // When the shards come back, they may be in a different thread or on a different node.
     if (this.deps.isShared) for (const shard of shards) this.byShard.delete(shard);
     slot.counted = mergeMetrics([...slot.counted, ...(slot.client?.takeCounters() ?? [])]);
     if (!slot.restarts.failed(this.deps.clock.monotonicMs())) {
@@ -329,7 +332,7 @@ export class WorkerPool implements Shards {
   }
 }
 
-/** Answer for a shard in no thread, or in a thread that does not serve. */
+/** Answer for a shard that is in no thread or whose thread does not serve. */
 function busyIn(slot: WorkerSlot | undefined): BusyAnswer {
   if (slot === undefined) return MOVED;
   return slot.state === 'starting' ? STARTING : STOPPED;
