@@ -34,7 +34,7 @@ export class FinishedBackups {
     this.work();
   }
 
-  /** Tries one last time to hand over the remaining files. Resolves to the files for which this failed. */
+  /** Tries one last time to hand over the remaining files. Resolves to the files that still remain. */
   async end(): Promise<readonly string[]> {
     clearTimeout(this.retry);
     await this.working;

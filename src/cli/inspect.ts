@@ -31,7 +31,7 @@ interface InspectOptions extends OutputOptions {
 }
 
 interface OperatorsOptions extends InspectOptions {
-  /** In ms since 1970. */
+  /** Start of the period to search, in ms since 1970. */
   readonly since?: number;
 }
 

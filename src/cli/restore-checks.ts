@@ -76,7 +76,9 @@ async function checkMayBeRemoved({ store, found }: Target, { name, emptying }: D
   });
 }
 
-/** Refuses remains of a store that was emptied by hand, because the restored store would include them. */
+/**
+ * Throws if the place has remains of a store that was emptied by hand, because the restored store would include them.
+ */
 async function checkNothingIsLeft({ store, found }: Target, shards: number): Promise<void> {
   if (store === undefined) return;
   for (let shard = found?.meta.shards ?? 0; shard < shards; shard++) {
@@ -126,7 +128,10 @@ async function checkArchive(
   else await checkPostgres(settings, source, isServed);
 }
 
-/** `storeId` is the id of the store in the place, whose archive would be replaced with it. */
+/**
+ * Throws if the archive next to the embedded store has rounds. `storeId` is the id of the store in the place, or
+ * otherwise of the source.
+ */
 async function checkFolderOfArchive(settings: StoreSettings, storeId: string | undefined): Promise<void> {
   const archive = await openArchiveToRead(settings, storeId ?? '');
   if (archive === undefined) return;

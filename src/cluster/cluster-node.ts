@@ -86,7 +86,7 @@ const TIME_WARN_MS = 5000;
 const PAUSE_LOG_MS = 10_000;
 const TIME_MAX_MS = 60_000;
 
-/** Reason for refusing an operator's cluster command. */
+/** Reason why an operator's cluster command is refused. */
 export type ClusterRefusal = 'no-such-node' | 'node-takes-none' | 'table-has-changed';
 
 /** Clocks and retentions of the other members, which limit irreversible actions. */

@@ -14,7 +14,7 @@ export interface PeerCallsDeps {
   readonly timers: Timers;
   /** Returns false if there is no link. */
   readonly send: (message: PeerMessage) => boolean;
-  /** Called when the peer did not execute the request, or may not have executed it. */
+  /** Called if the peer did not execute the request (`moved`), or if it is not known whether it did (`unsure`). */
   readonly onRefused: (routed: Routed, refusal: Refusal) => void;
 }
 

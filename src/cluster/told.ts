@@ -14,7 +14,7 @@ export class Told {
 
   note(shard: number, head: Head): void {
     const known = this.byShard.get(shard);
-    // Sequences continue across epochs, so they can be compared alone.
+    // Compare only the sequences, because they continue across epochs.
     if (known === undefined || head.lsn.sequence >= known.lsn.sequence) this.byShard.set(shard, head);
   }
 

@@ -8,7 +8,7 @@ import { FormatError, UnknownFormatError } from './format/format-error.js';
  * every balance, so walletd refuses to start with a configuration that differs.
  */
 export interface StoreMeta {
-  /** UUID. */
+  /** Id of the store, a UUID. */
   readonly storeId: string;
   readonly formatVersion: number;
   readonly shards: number;
@@ -51,7 +51,7 @@ export function restoredMeta(meta: StoreMeta, made: Pick<StoreMeta, 'storeId' | 
   return { ...meta, ...made, restoredFrom: [...(meta.restoredFrom ?? []), meta.storeId] };
 }
 
-/** Copy of the record that names a different archive, or none. */
+/** Copy of the record that names this archive, or none. */
 export function withArchive<M extends StoreMeta>(meta: M, archiveId: string | undefined): M {
   const { archiveId: _before, ...rest } = meta;
   return (archiveId === undefined ? rest : { ...rest, archiveId }) as M;

@@ -36,8 +36,8 @@ type Noted = ReadonlyMap<number, { readonly entry: Position; readonly timeMs: nu
 
 /**
  * Record of the entries that this node has acknowledged, kept outside the store. It reveals lost entries when a store
- * comes back older, empty, or replaced by a different store. Each store has one small file, about a second behind.
- * After a power failure the file is either the old or the new version, never a mixture.
+ * comes back older, empty, or replaced by a different store. Each store has one small file, whose content is about a
+ * second old. After a power failure the file has either the old or the new content, never a mixture.
  */
 export class NodeRecord {
   private writing: Promise<void> = Promise.resolve();
@@ -78,8 +78,8 @@ export class NodeRecord {
   }
 
   /**
-   * Shards of a former store in which this node has acknowledged entries, at any address, beyond these ends of the
-   * restore.
+   * Shards of a former store in which this node acknowledged entries that the restore lacks, whatever the store's
+   * address was then. `ends` are the newest restored entries.
    */
   findLacking(storeId: string, ends: readonly string[]): readonly LackingShard[] {
     const newest = new Map<number, { readonly entry: Position; readonly timeMs: number }>();

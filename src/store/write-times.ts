@@ -27,7 +27,7 @@ export async function timeWrites(write: (bytes: Buffer) => Promise<unknown>, tod
 
 const SCARCE_BYTES = 1024 ** 3;
 
-/** Checks whether the free space will last for a while. */
+/** Judges the free space: a warning below 1 GiB, and a failure below 64 MiB. */
 export function judgeFreeSpace(usedBytes: number, freeBytes: number, todo: string): Finding {
   const verdict = freeBytes < SCARCE_BYTES / 16 ? 'bad' : freeBytes < SCARCE_BYTES ? 'look' : 'good';
   const mib = (bytes: number) => `${Math.round(bytes / 1024 ** 2).toLocaleString('en-US')} MiB`;

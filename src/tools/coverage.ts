@@ -2,7 +2,7 @@ import type { Lsn } from '../shard/log/lsn.js';
 import type { Head } from '../shard/log/wal.js';
 import type { ArchiveMark } from '../wallet/archive-mark.js';
 
-/** Extent of a store's copy for one shard. */
+/** Part of a shard that a copy of its store contains. */
 export interface ShardCoverage {
   /** Head up to which the copy contains the log. */
   readonly head: Head;
@@ -18,11 +18,11 @@ export interface ShardCoverage {
 /** End of a snapshot. No wallet in the snapshot is newer than this entry and this time. */
 export interface SnapshotEnd {
   readonly end: Lsn;
-  /** In ms. */
+  /** The snapshot's time, in ms. */
   readonly timeMs: number;
 }
 
-/** Extent of a store's copy. */
+/** Part of a store that a copy contains. */
 export interface Coverage {
   /** Time of the copy in ms, according to the clock of the machine that made it. */
   readonly timeMs: number;

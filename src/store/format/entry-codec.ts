@@ -210,7 +210,8 @@ class EntryMemory {
 }
 
 /**
- * Head of a log without entries. It depends on the store and shard, so that no other log can continue it by accident.
+ * Head of a log without entries. It differs for each store and shard, so that an entry of a different log cannot follow
+ * it by accident.
  */
 export function genesisHead(storeId: string, shard: number): Head {
   const checksum = crc32(`${storeId}/${shard}`);

@@ -29,15 +29,15 @@ import { newPackr } from './msgpack.js';
  *  0        1          2       4       8         12         16            24         40
  *  | format | reserved | shard | index | players | checksum | snapshot id | store id | wallets ...
  *
- * In formats 2 to 5 each wallet is its length (32 bits, including themselves), then the fields below, encoded as in
- * src/wallet/records/bytes.ts. Format 3 adds kinds of transactions, format 4 remembered messages, and format 5 money
- * that waits for approval.
+ * In formats 2 to 5 each wallet is its length (32 bits, which count themselves), then the fields below, encoded as in
+ * src/wallet/records/bytes.ts. Format 3 adds transaction kinds, format 4 remembered messages, and format 5 money that
+ * waits for approval.
  *
  *   username (text), currency (text), balance (signed), version (number), flags (byte): 1 blocked
  *   open bets, tombstones, transactions (numbers); oldest change (number: seconds; 2^32 - 1: none)
  *   body: src/wallet/state/wallet-body.ts
  *
- * Format 1, which is only read:
+ * Format 1, which is read but no longer written:
  *
  *  0        4      8           16          20
  *  | length | hash | oldest ms | open bets | msgpack of the serialized wallet

@@ -23,7 +23,7 @@ export function formatsOf({ storeId, createdMs, shards }: StoreMeta): StoreForma
 }
 
 /**
- * Decoders for the formats that a meta record names. Throws a `FormatError` if the record is damaged or newer than this
+ * Decoders for the store with this meta record. Throws a `FormatError` if the record is damaged or newer than this
  * walletd.
  */
 export function openFormats(meta: Buffer): StoreFormats {

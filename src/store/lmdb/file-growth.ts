@@ -52,7 +52,7 @@ export class FileGrowth {
     this.identity = identityOf(statSync(path));
   }
 
-  /** Must be called after each commit. Returns immediately. */
+  /** Must be called after each commit. Returns immediately and preallocates in the background. */
   committed(): void {
     this.commits++;
     if (this.commits % CHECK_EVERY !== 0 || this.isBusy || this.isClosed) return;

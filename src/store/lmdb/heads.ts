@@ -15,7 +15,7 @@ const ATTEMPTS_MAX = 100;
  * for 500 ms.
  */
 export class Heads {
-  /** By shard: head of the last append that was sent and is not committed yet. */
+  /** By shard: head of the newest append that was sent but has not been committed yet. */
   private readonly sent = new Map<number, Head>();
 
   constructor(

@@ -74,7 +74,7 @@ export class SavedKeys {
   }
 }
 
-/** First word of a saved part; 0 if the part is cut off. */
+/** Checksum at the beginning of a saved part; 0 if the part is cut off. */
 function checksumOf(sealed: Buffer): number {
   return sealed.length < 4 ? 0 : sealed.readUInt32BE(0);
 }

@@ -1,6 +1,6 @@
 /*
- * Arrays in PostgreSQL's binary format. Writing hundreds of rows as text, with bytes as hexadecimal digits, took longer
- * than all other work on a row.
+ * Arrays in PostgreSQL's binary format. When hundreds of rows were written as text, with bytes as hexadecimal digits,
+ * the conversion took longer than all other work on the rows.
  *
  *   dimensions i32 = 1, has nulls i32 = 0, type of the elements i32, count i32, lowest index i32 = 1
  *   for each element its length i32, and its bytes

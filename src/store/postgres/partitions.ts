@@ -8,8 +8,8 @@ import { LOCK_MS } from './server-facts.js';
 /** First PostgreSQL version that can detach a partition without blocking lookups. */
 const DETACH_CONCURRENTLY = 14;
 /**
- * Maximum wait for a lock that blocks all lookups behind it. On older servers and through a pooler, there is no other
- * way.
+ * Maximum wait for a lock that blocks all lookups queued behind it. On an older server or through a pooler, a day
+ * cannot be dropped without such a lock.
  */
 const EXCLUSIVE_LOCK_MS = 100;
 /** Advisory lock that lets only one process at a time drop days. */

@@ -61,7 +61,7 @@ interface MarkRow {
 /** A mark, and the oldest day that is kept; null if no day has been dropped. */
 type StateRow = MarkRow & { readonly first_day: number | null };
 
-/** If no round was found, everything except the state is null. */
+/** Row of a lookup. If no round was found, all columns except those of the state are null. */
 type FoundRow = Row & StateRow & { readonly record: Buffer | null };
 
 /** The archive in PostgreSQL (version 12 or later), in a table with one partition per day. Connects on demand. */
@@ -413,7 +413,10 @@ const RAISE = raise(1);
 const MARK =
   'SELECT epoch AS mark_epoch, sequence AS mark_sequence, index AS mark_index FROM walletd_marks WHERE shard = $1';
 
-/** Has no conflict clause: conflicts occur only after an outage, and the clause adds a third to the cost. */
+/**
+ * The usual put has no conflict clause, because conflicts occur only after an outage and the clause adds a third to the
+ * cost.
+ */
 const PUT = put('');
 const PUT_AGAIN = put('ON CONFLICT DO NOTHING');
 

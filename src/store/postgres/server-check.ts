@@ -61,8 +61,8 @@ function roleOf({ version, major, isStandby, isPooled }: ServerFacts): Finding {
 }
 
 /**
- * Checks that the server has page checksums. It is not refused without them: rounds are verified when read, so only a
- * round that a search misses would go unnoticed.
+ * Checks that the server has page checksums. A server without them is not refused. Rounds are verified when they are
+ * read, so only a round that a search misses would go unnoticed.
  */
 function checksumsOf({ hasChecksums }: ServerFacts): Finding {
   const about = 'archive checksums';

@@ -20,7 +20,7 @@ export type DurabilitySetting = (typeof DURABILITY_SETTINGS)[number];
 
 /** Timeout of a statement, both on the server and in the client. */
 export const STATEMENT_MS = 10_000;
-/** Timeout of a lock wait, in all statements that create or drop tables. */
+/** Maximum time that a statement which creates or drops tables waits for a lock. */
 export const LOCK_MS = 1000;
 
 /** Keeps `remote_apply`, which waits for more than `on` does. Replaces every weaker value with `on`. */

@@ -12,7 +12,10 @@ import type { RedisMeta } from './redis-meta.js';
 import { asking, type Router } from './router.js';
 import { explain } from './server-error.js';
 
-/** A slot can move again while an append follows it. The next flush then retries the append. */
+/**
+ * Maximum number of redirects that an append follows. A slot can move again meanwhile; the next flush then retries the
+ * append.
+ */
 const HOPS_MAX = 3;
 const OK: AppendOutcome = { type: 'ok' };
 const DUPLICATE: AppendOutcome = { type: 'duplicate' };
@@ -29,7 +32,7 @@ interface Placed {
   readonly at: number;
 }
 
-/** Outcome of an append on one master; undefined if another master has its slot. */
+/** Outcome of an append on one master; undefined if the log's slot is on a different master. */
 type Met = AppendOutcome | undefined;
 
 /** Sends appends to their masters. */

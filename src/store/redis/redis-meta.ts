@@ -154,7 +154,10 @@ export class RedisMeta implements MetaStore {
     }
   }
 
-  /** Checks the home. If the home is unavailable, that proves nothing against the other masters. */
+  /**
+   * Checks that the home still has the store. If the home is unavailable, the check passes, because that proves nothing
+   * against the other masters.
+   */
   private async checkHome(known: StoreMeta): Promise<void> {
     const home = await this.masters.home();
     await home.appends
@@ -164,7 +167,9 @@ export class RedisMeta implements MetaStore {
       });
   }
 
-  /** Checks that this master still has heads. A master that has lost all its heads has come back empty. */
+  /**
+   * Checks that this master still has heads. A master without any of its heads has lost its data and come back empty.
+   */
   private async checkHeads(client: Redis, master: Master, storeId: string): Promise<void> {
     const mine = (await this.shardsByMaster()).get(master) ?? [];
     const found = await Promise.all(mine.map((shard) => hasKey(client, this.keys.head(shard))));

@@ -32,7 +32,7 @@ interface Written {
   readonly chunks: Set<number>;
 }
 
-/** The snapshots of a store in Redis. They use a connection without appends. */
+/** The snapshots of a store in Redis. They use the connection for reads, so that they do not delay appends. */
 export class RedisSnapshots implements SnapshotStore {
   private readonly written = new Map<number, Written>();
 

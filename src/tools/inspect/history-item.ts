@@ -29,12 +29,12 @@ export interface HistoryItem {
   readonly id: string | undefined;
   /** Amount of the message: a stake, a payout or a movement. */
   readonly amount: Units | undefined;
-  /** Balances; undefined if no money moved and they are unknown. */
+  /** Balances before and after the item; undefined if they are unknown because no money moved. */
   readonly before: Units | undefined;
   readonly after: Units | undefined;
-  /** Currency, for the creation of a player. */
+  /** The player's currency, if the item is the creation of the player. */
   readonly currency: string | undefined;
-  /** Stake, if the item has a second amount. */
+  /** Stake, if the item has one in addition to `amount`. */
   readonly stake: Units | undefined;
   /** Other transactions that this one settled, cancelled or voided, or from which it took money back. */
   readonly others: readonly string[];

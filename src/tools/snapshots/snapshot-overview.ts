@@ -13,7 +13,7 @@ export interface SnapshotLine {
   readonly reason?: string;
   readonly start?: string;
   readonly end?: string;
-  /** In ms. */
+  /** Time of the snapshot, in ms. */
   readonly timeMs?: number;
   readonly players?: number;
   /** Total bytes of all chunks. */

@@ -25,7 +25,7 @@ export interface Facts {
   readonly storeFreeBytes: number | undefined;
   readonly appendP99: number | undefined;
   readonly appendFailures: number;
-  /** Number of entries that have been appended but are not durable yet. */
+  /** Number of entries that have been applied but are not durable yet. */
   readonly entriesNotDurable: number;
   /** Age of the oldest among the newest snapshots of all shards; undefined if no shard has a snapshot yet. */
   readonly snapshotAgeMs: number | undefined;

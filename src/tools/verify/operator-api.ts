@@ -65,7 +65,7 @@ interface ServedStore {
 /** A correction that reverses an operation or a credit. */
 export interface UndoCorrection {
   readonly undoes: Undone;
-  /** Signed decimal. */
+  /** Amount as a signed decimal. */
   readonly amount: string;
   readonly reason: string;
   readonly allowNegativeBalance: boolean;
@@ -100,7 +100,7 @@ export class OperatorApi implements PlayerSource {
     if (token !== null && !url.startsWith('https:')) this.proven = new ProvenServer(url, token);
   }
 
-  /** False if there is no answer. */
+  /** True if the server answers. */
   async answers(): Promise<boolean> {
     try {
       await exchangeWith(

@@ -1,7 +1,7 @@
 import type { Callback, CheckBalance, Correction, ReferenceRules } from './callback.js';
 
 /*
- * The naive wallet: a second implementation of decisions.md, written to be read and not to be fast. It uses plain
+ * The naive wallet: a second implementation of decisions.md, written for readability rather than speed. It uses plain
  * objects and linear searches, and undoes an array by discarding its copy. It shares no code with src/wallet.
  */
 interface Entry {
@@ -40,7 +40,7 @@ interface Bet {
   settledByRound: boolean;
   /** True if a single-state message settled the bet. */
   singly: boolean;
-  /** The effect that the newest rollback has undone. */
+  /** State that the newest rollback has undone. */
   openedFrom: string;
   /** Rollback requests that were repeats, each with the entry that it repeated. */
   asked: { readonly request: string; readonly entry: Entry }[];
