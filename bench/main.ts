@@ -215,7 +215,7 @@ verb(
   ...alternating(5, 2),
 ).action(async (options: AllSettings & SaveSettings) => save(await runAll(options), options));
 
-// Only the bench determines the settings of the servers under test.
+// Ignore the user's WALLETD_ variables, because the bench alone determines the settings of the servers under test.
 for (const name of Object.keys(process.env)) if (name.startsWith('WALLETD_')) delete process.env[name];
 
 const [first] = process.argv.slice(2);

@@ -16,7 +16,7 @@ import { connectTo } from '../support/redis-client.js';
  * to a table. It executes nothing, compares no heads and takes over no shards. walletd's nodes do all of this as well.
  */
 
-/** Settings in the variable BARE_NODE. */
+/** Settings, read from the environment variable BARE_NODE. */
 export interface BareNode {
   readonly at: number;
   /** Peer ports of all nodes, by node index. */
@@ -78,7 +78,7 @@ class AppendQueue {
   }
 }
 
-/** Sends all messages of one event-loop turn together. */
+/** Sends all messages of one event-loop iteration together. */
 class Link {
   private readonly packr = new Packr();
   private readonly waiting = new Map<number, (body: string) => void>();

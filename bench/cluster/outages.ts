@@ -44,7 +44,7 @@ export async function fill(stage: Stage, players: number, onFilled: (share: numb
   }
   const { adminUrl } = stage.cluster.node(0);
   await importPlayers(adminUrl, [...large, ...others], BALANCE, (count) => onFilled(count / players));
-  // Takes snapshots first, because followers and starts begin with them in any cluster that has run for a while.
+  // Take snapshots first. In any cluster that has run for a while, followers and starts begin with a snapshot.
   await stage.cluster.ask('/v1/snapshots');
 }
 

@@ -40,7 +40,7 @@ export class Stage {
     const env = {
       ...settings,
       WALLETD_CLUSTER_FOLLOWERS: String(followers),
-      // As in config/kubernetes. Without it, the first assignment waits for 2 s.
+      // Same as in config/kubernetes. Without this setting, the first assignment would be made after 2 s.
       WALLETD_CLUSTER_EXPECT: String(NODES),
     };
     const cluster = await LocalCluster.start({ nodes: NODES, env });
@@ -96,7 +96,7 @@ export class Stage {
     });
   }
 
-  /** Waits until the restarted node owns shards again. Until then, its peers would not wait for it. */
+  /** Waits until the restarted node owns shards again. A peer that stops earlier would not wait for this node. */
   async back(i: number): Promise<void> {
     for (const endMs = Date.now() + BACK_MS; Date.now() < endMs; await delay(POLL_MS)) {
       if ((await this.cluster.owners()).includes(nameOf(i))) return;

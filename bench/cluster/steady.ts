@@ -110,8 +110,9 @@ async function beside({ seconds, ...calm }: Calm, rate: number | undefined) {
 }
 
 /**
- * All shards are on the first node. Measures its own answers, and answers forwarded by another node. Waiting time is
- * measured at a moderate rate. Processor time is measured when calls come in batches, because only then is it scarce.
+ * All shards are on the first node. Measures its own answers, and answers forwarded by another node. Latency is
+ * measured at a moderate rate. Processor time is measured at full speed, when calls come in batches, because only then
+ * is processor time scarce.
  */
 export async function forward({ gather, seconds, rate }: Calm): Promise<Round> {
   const { owner, other, pids } = await gather();

@@ -5,7 +5,7 @@ const DECIMALS = 4;
 const STATUS_AT = 'HTTP/1.1 '.length;
 const HEAD_END = '\r\n\r\n';
 const OK = '"statusCode":0,';
-/** A checkBalance answer has this field instead of the other two. */
+/** An answer to checkBalance has this field instead of the two above. */
 const BALANCE = '"balance":';
 const BEFORE = '"balanceBefore":';
 const AFTER = '"balanceAfter":';

@@ -16,8 +16,8 @@ export class Books {
     players: number,
     openingBalance: number,
     /**
-     * True if each player has at most one request at a time. Each answer must then begin with a balance that is
-     * possible here.
+     * True if each player has at most one request at a time. In that case, the balance before each answer must be one
+     * that these books consider possible.
      */
     private readonly isInTurn: boolean,
   ) {

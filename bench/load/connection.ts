@@ -29,7 +29,9 @@ export class Connection {
   /** When that request was due. */
   dueAt = 0;
   private socket: Socket;
-  /** Reused for each request: once a request has been answered, its bytes have been sent. */
+  /**
+   * Buffer for the request, reused each time. When a request has been answered, all of its bytes have surely been sent.
+   */
   private bytes = Buffer.allocUnsafe(REQUEST_BYTES);
   /**
    * The server has asked to close the connection: the next request waits until it is reopened, and the request in
@@ -60,13 +62,13 @@ export class Connection {
     const { request } = play.step;
     if (request.length > this.bytes.length) this.bytes = Buffer.allocUnsafe(request.length);
     request.write(this.bytes, play.player, play.number);
-    // If the connection is still opening, the request is sent once it is open.
+    // If the socket is still connecting, the `connect` handler sends the request later.
     if (this.socket.readyState === 'open') this.write(request.length);
   }
 
   private open(): Socket {
     const { hostname, port } = new URL(this.url);
-    // Reads into our own buffer and parses there, bypassing Node's streams.
+    // Receive into the shared buffer and parse the answer there, without Node's streams.
     const onread = { buffer: received, callback: (length: number) => this.receive(length) };
     const socket = connect({ host: hostname, port: Number(port), noDelay: true, onread });
     socket.on('connect', () => this.play && this.write(this.play.step.request.length));

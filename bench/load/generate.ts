@@ -102,7 +102,7 @@ async function run(
 ): Promise<Generated> {
   const child = spawn(process.execPath, [GENERATOR], { stdio: ['pipe', 'pipe', 'inherit'] });
   atEnd(() => void child.kill('SIGKILL'));
-  // Ignores broken pipes, because the child's truncated output is reported below.
+  // Ignore broken pipes. If the child ends early, its truncated output is reported below.
   for (const one of [child, child.stdin]) one.on('error', () => {});
   child.stdin.end(JSON.stringify(options));
   const began = { atMs: 0, residentBytes: 0 };

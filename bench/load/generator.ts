@@ -77,7 +77,7 @@ export interface LoadResult extends LatencySummary {
   readonly uncertainPlayers: number;
   readonly wrong: number;
   readonly firstWrong: string | undefined;
-  /** Share of one core. Close to 1, the generator is the bottleneck. */
+  /** Share of one core that the generator used. Close to 1, the generator was the bottleneck. */
   readonly generatorCpuShare: number;
 }
 
@@ -92,7 +92,7 @@ export type GeneratorLine =
 const TICK_MIN_MS = 0.2;
 /** Unmeasured warm-up, in which V8 compiles the generator and the server. */
 const WARM_UP_MS = 1000;
-/** Longer than a server may take for its last answers. */
+/** Maximum wait for the last answers; longer than a server may take for an answer. */
 const LAST_ANSWERS_MS = 5000;
 const POLL_MS = 10;
 

@@ -5,7 +5,10 @@ import { rulesOf } from '../../src/node/rules.js';
 import { ScaleTable } from '../../src/wallet/amount.js';
 import type { CallbackCommand, ChangingEndpoint, Endpoint, PlatformCommand } from '../../src/wallet/command.js';
 
-/** Callbacks in one run of a case, and events in a batch. Small enough for one player's bets. */
+/**
+ * Number of callbacks in one run of a case, and of events in a batch. Small enough that all of them can be bets of one
+ * player.
+ */
 export const CALLBACKS = 64;
 export const NOW_MS = 1_763_600_000_000;
 /** Opening balance of each player, in units. */

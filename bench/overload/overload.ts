@@ -33,7 +33,10 @@ export interface OverloadReport {
 }
 
 const CAPACITY_SECONDS = 5;
-/** Enough for the largest commits. With fewer connections, the load may reach only half of a server's capacity. */
+/**
+ * Number of connections for measuring the capacity, enough to fill the largest commits. With fewer connections, the
+ * load may reach only half of the capacity.
+ */
 const CAPACITY_CONNECTIONS_MAX = 1024;
 /** Default value of `requestDeadlineMs`. */
 const DEADLINE_MS = 3000;

@@ -25,8 +25,8 @@ export function echoOf(text: string): string {
 }
 
 /**
- * Runs an echo server: passes each request to `carryOut`, and prints its address to standard output. `outlives` means
- * that the bytes are kept after the call.
+ * Runs an echo server: passes each request to `carryOut`, and prints its address to standard output. If `outlives` is
+ * true, `carryOut` may use the bytes after it returns.
  */
 export function serveEcho(outlives: boolean, carryOut: (bytes: Buffer, answer: (body: string) => void) => void): void {
   const app = createApp(undefined);
@@ -36,7 +36,7 @@ export function serveEcho(outlives: boolean, carryOut: (bytes: Buffer, answer: (
       isAborted = true;
     });
     res.onData((chunk) => {
-      // Copy only if the bytes outlive this call.
+      // `chunk` is valid only during this call, so copy it if the bytes must outlive the call.
       carryOut(Buffer.from(outlives ? chunk.slice(0) : chunk), (body) => {
         if (isAborted) return;
         res.cork(() => {

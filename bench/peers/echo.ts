@@ -8,8 +8,8 @@ import { type AppendToLog, logOnlyAt } from './log-only.js';
  * With a store address in ECHO_LOG, it answers once the request is in a log there. Requests that arrive during one
  * append join the next. This is the baseline for a durable answer.
  */
-// Passed in the environment rather than as an argument: every user of the machine can see arguments, and an address may
-// contain a password.
+// Read the address from the environment rather than from an argument: every user of the machine can see arguments, and
+// an address may contain a password.
 const { ECHO_LOG: place, ECHO_LOG_KEY: key = 'log-only' } = process.env;
 const append = place === undefined ? undefined : logOnlyAt(place, key);
 let waiting: { readonly bytes: Buffer; readonly answer: () => void }[] = [];

@@ -57,7 +57,8 @@ async function measureLoneAnswers(contestants: readonly Contestant[], rounds: nu
   for (let round = 1; round <= rounds; round++) {
     for (const [i, contestant] of contestants.entries()) {
       await withCleanUp(async () => {
-        // Each of these starts has its own store, so that later rounds also begin with an empty one.
+        // Use a negative number, so that these starts have stores of their own and later rounds begin with an empty
+        // store.
         const { url } = await contestant.start(-round);
         times[i]?.push(await answerUs(url));
       });

@@ -5,9 +5,9 @@ import { atEnd } from './clean-up.js';
 import type { FullCollection } from './gc-watch.js';
 import { ServingProcess } from './vitals.js';
 
-/** Generous, because a busy machine is slow. */
+/** Time limit for a process to become ready. The limit is generous, because a busy machine is slow. */
 const START_MS = 60_000;
-/** Longer than walletd takes to exit. */
+/** Time limit for a process to exit; longer than walletd takes. */
 const END_MS = 8000;
 const GC_WATCH = new URL('./gc-watch.js', import.meta.url);
 
@@ -24,7 +24,8 @@ export async function startChild(
   isReady: (line: string) => boolean,
   env: Readonly<Record<string, string>> = {},
 ): Promise<Child> {
-  // Affects only Node; other programs ignore it. Written as a URL, because a path may contain blanks.
+  // Only Node reads NODE_OPTIONS; other programs ignore the variable. The module is given as a URL, because a path may
+  // contain blanks.
   const NODE_OPTIONS = [process.env.NODE_OPTIONS, `--import=${GC_WATCH.href}`].join(' ').trim();
   const child = spawn(command, args, {
     env: { ...process.env, NODE_OPTIONS, ...env },
@@ -45,7 +46,7 @@ async function firstLine(child: ChildProcess, wanted: (line: string) => boolean)
     for await (const line of lines) if (wanted(line)) return line;
   } finally {
     clearTimeout(timer);
-    // Drains later output; otherwise the child would stall when the pipe is full.
+    // Discard all further output. Otherwise the child would stall once the pipe is full.
     child.stdout?.resume();
   }
   throw new Error(`${child.spawnfile} ended before it was ready`);

@@ -2,7 +2,8 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 
 /**
- * Below the ephemeral ports (32768 and up on Linux), one of which an outgoing connection could take in the meantime.
+ * Range of ports to try. It ends below the ephemeral ports (32768 and up on Linux), because an outgoing connection
+ * could take one of those before the server listens.
  */
 const FIRST = 10_000;
 const LAST = 32_000;

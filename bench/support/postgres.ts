@@ -58,11 +58,11 @@ export function startPostgres(folder: string): Postgres {
   const start = () => void runProgram(own, 'pg_ctl', 'start', '--wait', `--pgdata=${data}`, `--log=${own}/log`);
   const crash = () => void runProgram(own, 'pg_ctl', 'stop', '--wait', '--mode=immediate', `--pgdata=${data}`);
   start();
-  // A crash is good enough, because the files are removed next.
+  // Stop the server abruptly, because its files are removed afterwards anyway.
   atEnd(crash);
   const version = /\d[\d.]*/.exec(runProgram(own, 'postgres', '--version'))?.[0];
   return {
-    // A folder instead of a host: the one that contains the socket.
+    // The host is the folder that contains the socket.
     url: `postgres://${USER}@localhost/postgres?host=${encodeURIComponent(own)}`,
     durability: `PostgreSQL ${version} with fsync on, synchronous_commit on in ${folder}`,
     crash,

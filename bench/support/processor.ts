@@ -9,7 +9,7 @@ const SYSTEM = 12;
 /** Processor time used by these processes so far. */
 export function usedUs(pids: readonly number[]): number {
   return pids.reduce((sum, pid) => {
-    // The process name before this may contain blanks.
+    // Skip the process name, which is in parentheses and may contain blanks.
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
     return sum + (Number(fields[USER]) + Number(fields[SYSTEM])) * TICK_US;
   }, 0);

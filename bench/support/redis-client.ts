@@ -6,7 +6,7 @@ import { parseRedisAddress } from '../../src/store/redis/redis-address.js';
 export function connectTo(url: string): Redis {
   const { servers } = must(parseRedisAddress(url), 'it was checked');
   const redis = new Redis({ ...servers[0], maxRetriesPerRequest: 1 });
-  // Without a listener, ioredis prints each failure. The failing command reports it anyway.
+  // Without a listener, ioredis would print each connection failure, which the failing command reports anyway.
   redis.on('error', () => {});
   return redis;
 }

@@ -8,8 +8,8 @@ export async function removeKeys(url: string, prefix: string): Promise<void> {
   try {
     for (let cursor = '0', isFirst = true; isFirst || cursor !== '0'; isFirst = false) {
       const [next, keys] = await redis.scan(cursor, 'MATCH', `${literal(prefix)}*`, 'COUNT', SCANNED_AT_ONCE);
-      // One key at a time: a background thread in Redis then frees a shard's long log, and keys may belong to different
-      // slots.
+      // Unlink one key at a time, because keys may belong to different slots. A background thread in Redis frees the
+      // memory of a shard's long log.
       for (const key of keys) await redis.unlink(key);
       cursor = next;
     }

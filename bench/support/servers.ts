@@ -44,12 +44,12 @@ export interface Contestant {
   start(run: number): Promise<Server>;
 }
 
-/** Parses and answers the same JSON with the same HTTP library, but stores nothing. */
+/** Echo server: parses and answers the same JSON with the same HTTP library as walletd, but stores nothing. */
 export function echo(): Contestant {
   return peer('echo', 'echo');
 }
 
-/** The same, but answers only once the request is in a log of the store: the minimum for a durable answer. */
+/** Echo server that answers only once the request is in a log of the store: the minimum cost of a durable answer. */
 export function durableEcho(store: Store): Contestant {
   return {
     name: 'durable echo',
@@ -109,7 +109,7 @@ export async function startWalletd(
     WALLETD_ADMIN_PORT: '0',
   };
   const isReady = (text: string) => text.includes('walletd is ready');
-  // Removed early, because a million players take a gigabyte and the next round has its own store.
+  // Remove the store when this server ends. A million players take a gigabyte, and the next round has its own store.
   atEnd(() => store.remove(place));
   const { line, process: serving } = await startChild('sh', [`${root}src/cli/walletd.sh`, 'serve'], isReady, settings);
   const { callbacks, operatorApi } = JSON.parse(line) as { callbacks: string; operatorApi: string };
@@ -180,7 +180,7 @@ async function importSome(
     const text = await response.text();
     const end = text.trim().split('\n').at(-1) as string;
     const { created, skipped = 0 } = response.ok ? (JSON.parse(end) as Sums) : { created: 0 };
-    // Only players from an earlier attempt may already exist.
+    // In the first attempt, no player may exist yet. In later ones, players from earlier attempts may.
     if (created + (attempt === 1 ? 0 : skipped) === usernames.length) return;
     const isHopeless = response.status >= 400 && response.status < 500;
     if (isHopeless || attempt === IMPORTS_MAX) throw new Error(`players are not created: ${response.status} ${end}`);

@@ -95,7 +95,8 @@ export class AdminServer {
     const routes = this.routes();
     this.feed = new LiveFeed(deps.overview);
     const authentication = new Authentication(deps.settings, deps.clock, deps.log, deps.observer, deps.signedOut);
-    // Closes the feed so that pages reconnect. A page whose session has ended must then sign in.
+    // Close the feed on a sign-out, so that all pages reconnect. A page whose session has ended must then sign in
+    // again.
     deps.signedOut.onNews(() => this.feed.close());
     this.authentication = authentication;
     const { tls } = deps.settings;
@@ -165,7 +166,8 @@ export class AdminServer {
       request.operator = authentication.operatorOf(request);
       if (this.draining.signal.aborted) throw new Problem(503, 'the server is shutting down', 'shutting-down');
     });
-    // If a client is answered before its body has arrived, it could keep sending the body and occupy the connection.
+    // Close the connection if the answer is sent before the whole body has arrived. Otherwise the client could keep
+    // sending the body and occupy the connection.
     this.app.addHook('onSend', async ({ raw }, reply) => {
       if (announcesBody(raw) && !raw.complete) reply.header('Connection', 'close');
     });
@@ -272,7 +274,7 @@ export class AdminServer {
     if (problem.status === 401) reply.header('WWW-Authenticate', 'Bearer');
     if (problem.status === 429) reply.header('Retry-After', String(THROTTLE_SECONDS));
     if (problem.status === 503) reply.header('Retry-After', RETRY_AFTER_SECONDS);
-    // Sent as text, because the framework would format an Error in its own way.
+    // Send the problem as text, because the framework would format an Error in its own way.
     reply.send(toJson(problem));
   }
 }

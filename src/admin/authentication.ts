@@ -131,7 +131,7 @@ export class Authentication {
   /** Undefined if the user must sign in first. */
   findVisitor(request: FastifyRequest): Visitor | undefined {
     if (this.tokens.length === 0) {
-      // 403 rather than 401, because no credentials exist that could be used to sign in.
+      // Answer 403 rather than 401, because without tokens there are no credentials to sign in with.
       const { name } = this.local(request, addressOf(request), 403);
       return { name, role: 'operate', csrf: null };
     }
@@ -164,7 +164,8 @@ export class Authentication {
       this.refuse('no token', () => address);
       throw new Problem(401, ASK_WITH_TOKEN, 'unauthorized');
     }
-    // Throttled only after the token check, so that programs that share an address with a guesser keep working.
+    // Throttle only after the token check, so that programs with a valid token keep working even if they share an
+    // address with a guesser.
     const visitorAddress = visitorAddressOf(request);
     this.mustBeOpenFor(visitorAddress);
     throw this.wrongToken(visitorAddress, given, ASK_WITH_TOKEN);

@@ -25,7 +25,7 @@ export async function* bodyUntilCut(
   isCut.catch(() => {});
   const onSilence = () => {
     if (isReading) cut('nothing came for too long');
-    // A client that does not read its answer would otherwise occupy the connection forever.
+    // Destroy the connection of a client that does not read its answer, because it would otherwise stay open forever.
     else if (response.writableNeedDrain) response.destroy();
   };
   const onStop = () => cut('the server is shutting down');
@@ -38,7 +38,7 @@ export async function* bodyUntilCut(
     const chunks = body.iterator({ destroyOnReturn: false }) as AsyncIterableIterator<Buffer>;
     for (;;) {
       const coming = chunks.next();
-      // After a cut, nothing else handles a rejection of the pending read.
+      // Handle a rejection of the pending read, because after a cut nothing else does.
       coming.catch(() => {});
       isReading = true;
       const next = await Promise.race([coming, isCut]);

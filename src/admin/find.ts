@@ -71,7 +71,7 @@ export function findRoute(
     for (let shard = 0; shard < service.shardCount; shard++) {
       for (let from: number | undefined = 0; from !== undefined; ) {
         if (!isWanted()) throw new Error('the server is shutting down');
-        // Request one more than needed to learn whether there are more.
+        // Request one hit more than needed, to learn whether there are more.
         const result = await service.askShard(shard, { type: 'find-id', id, from, limit: left + 1 });
         if (result.type === 'failed') {
           notes.push(`shard ${shard} was not looked through: ${FAILURES[result.failure].sentence}`);

@@ -36,7 +36,7 @@ export async function listOperations(
   isWanted: () => boolean,
 ): Promise<{ readonly items: readonly AuditItem[]; readonly next: AuditPlace | undefined }> {
   let found: readonly AuditItem[] = [];
-  // Request one more than needed to learn whether there are more.
+  // Request one operation more than the page holds, to learn whether there is a next page.
   for await (const items of scanOperations(service, wanted, after, limit + 1, isWanted)) {
     if (items.length > 0) found = firstOf([...found, ...items], limit + 1);
   }

@@ -45,7 +45,7 @@ export function processRoutes({ service, observability }: AdminDeps, openapi: ()
       responses: { 200: answer('Metrics', text, 'text/plain') },
       handle: async (_request, reply) => {
         const { type, text } = await observability.metrics();
-        // Without this, the framework would encode the text as a JSON string.
+        // Without this serializer, the framework would encode the text as a JSON string.
         reply.serializer((payload: unknown) => String(payload));
         return reply.type(type).send(text);
       },

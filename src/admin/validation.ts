@@ -12,7 +12,7 @@ const ajv = new Ajv({
   verbose: true,
   validateSchema: false,
   meta: false,
-  // As for callbacks: unoptimized code compiles sooner and runs just as fast.
+  // As in the callback schemas, unoptimized code compiles sooner and runs just as fast.
   code: { optimize: false },
 });
 ajv.addVocabulary(['message']);
@@ -35,7 +35,7 @@ ajv.addKeyword({
   compile:
     ([least, most]: [number, number]) =>
     (text, at) => {
-      // A default is already a number, not text.
+      // Convert text to a number. A default is a number already.
       const value = typeof text === 'string' && DIGITS.test(text) ? Number(text) : text;
       if (typeof value !== 'number' || !(value >= least && value <= most)) return false;
       if (at !== undefined) at.parentData[at.parentDataProperty] = value;

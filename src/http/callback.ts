@@ -50,7 +50,7 @@ export class Callback implements Pending, Replier<CallbackReply> {
   ) {
     this.deadlineMs = deps.clock.monotonicMs() + deps.settings.requestDeadlineMs;
     deps.admission.enter(this);
-    // Must come first, because the library ends the process if an answer is late and no abort handler is set.
+    // Set the abort handler first: without one, the library ends the process if an answer comes late.
     res.onAborted(() => this.aborted());
   }
 
@@ -73,8 +73,8 @@ export class Callback implements Pending, Replier<CallbackReply> {
       if (!this.deps.admission.tryGrow(this, chunk.byteLength)) return this.refuseAndClose('overloaded');
       this.chunks ??= [];
       this.chunks.push(Buffer.from(new Uint8Array(chunk)));
-      // Closed without an answer, because the library would otherwise process everything it has received before it
-      // closes.
+      // Close the connection without an answer. After an answer, the library would process everything that it has
+      // received before it closes.
       if (this.chunks.length > PIECES_FREE + byteLength / BYTES_PER_PIECE) this.res.close();
       else if (isLast) this.execute(Buffer.concat(this.chunks));
     });
@@ -121,8 +121,8 @@ export class Callback implements Pending, Replier<CallbackReply> {
       this.refuseUnsigned(WRONG_SIGNATURE, false);
       return;
     }
-    // Keeps text instead of bytes, because long-lived byte buffers are outside the heap and cause V8 to run full
-    // collections.
+    // Keep the body as text instead of bytes, because long-lived byte buffers are outside the heap and cause V8 to run
+    // full collections.
     const text = textOf(bytes);
     this.text = text;
     this.compression = text === '' ? compressionOf(bytes) : undefined;

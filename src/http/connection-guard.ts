@@ -38,7 +38,8 @@ export class ConnectionGuard {
       if (!this.isEvicting) this.unread();
     });
     const excess = this.table.findExcess(place, total);
-    // The address of a closed connection is unknown, so a request on it could not be attributed to it.
+    // The address of a closed connection is unknown, so the table could not attribute a later request to this
+    // connection.
     if (address === '') this.table.leave(place);
     if (excess === place) this.counts.refused.full++;
     else this.counts.accepted++;

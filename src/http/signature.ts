@@ -120,9 +120,9 @@ function toKey(word: string, n: number): SignatureKey {
   const [, id = '', secret = ''] = /^([^:]*):(.*)$/s.exec(word) ?? [];
   if (!ID.test(id)) throw new Error(`key ${n + 1} is not ID:SECRET`);
   if (secret.length < SECRET_LENGTH_MIN)
-    // Omits the ID, which would be the secret if the setting was written as SECRET:ID.
+    // The message omits the ID, which is the secret if the setting was written as SECRET:ID.
     throw new Error(`the secret of key ${n + 1} has less than ${SECRET_LENGTH_MIN} characters`);
-  // The ID becomes a label in metrics and logs. If ID and secret were swapped, that would expose the secret.
+  // The ID appears in metrics and logs, which would expose the secret if ID and secret were swapped.
   if (id.length > secret.length) throw new Error(`the id of key ${n + 1} is longer than its secret: is it SECRET:ID?`);
   return { id, secret: createSecretKey(secret, 'utf8') };
 }

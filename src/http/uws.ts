@@ -7,7 +7,7 @@ import type { TemplatedApp, us_listen_socket } from 'uWebSockets.js';
 import { messageOf } from '../base/message-of.js';
 import { TLS12_CIPHERS } from '../listener/tls-ciphers.js';
 
-// uWebSockets reads this when it loads. Without it, headers over 4 KB are answered with 431.
+// uWebSockets reads this variable when it loads. Without the variable, it answers headers over 4 KB with 431.
 process.env.UWS_HTTP_MAX_HEADERS_SIZE ??= '16384';
 
 /** The user can fix this error, so only one sentence is printed. */

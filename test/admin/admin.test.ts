@@ -191,7 +191,7 @@ describe('the operator API', () => {
     assert.equal(JSON.parse(response.text).detail, 'the body has an unknown field: allowNegativBalance');
   });
 
-  test('an answer has the same line number as its line in the file', async () => {
+  test('each answer has the line number of its line in the file', async () => {
     const numbered =
       '\n{broken\n\n  \r\n[]\n{"id":"n","username":"1.2E+9","currency":"THB","balance":1}\n{"id":"n","username":"x","currency":"THB","balance":"1,234.56"}\n{"id":"n","username":"numbered","currency":"THB","balance":1}\n\n';
     const answer = await call('POST', '/v1/players:import', numbered, ndjson);
@@ -230,7 +230,7 @@ describe('the operator API', () => {
     assert.ok(turns > 20, `${turns} turns`);
   });
 
-  test("the framework's own errors use our wording", async () => {
+  test("errors that the framework raises use walletd's wording", async () => {
     for (const [type, body, status, code] of [
       ['text/plain', '{}', 415, 'unsupported-media-type'],
       ['application/x-www-form-urlencoded', '{}', 415, 'unsupported-media-type'],
@@ -267,7 +267,7 @@ describe('the operator API', () => {
     assert.equal(sums.refused, 0);
   });
 
-  test('liveness and readiness requests are answered', async () => {
+  test('/livez answers ok, and /readyz lists the state of every shard', async () => {
     assert.deepEqual(JSON.parse((await call('GET', '/livez')).text), { status: 'ok' });
     const ready = await call('GET', '/readyz');
     assert.equal(ready.status, 200);

@@ -159,7 +159,7 @@ describe('console sessions', () => {
   });
 });
 
-test('without tokens the console serves this machine, but no web site', async () => {
+test('without tokens, the console serves only this machine and no foreign web page', async () => {
   const node = await TestNode.start();
   const { port } = new URL(node.adminUrl);
   const session = (headers: Record<string, string>) => ask(`${node.adminUrl}/console/session`, 'GET', headers);
@@ -171,7 +171,7 @@ test('without tokens the console serves this machine, but no web site', async ()
   await node.close();
 });
 
-test('a session ends with its time or token, and is invalid on other systems', () => {
+test('a session ends when it expires or loses its token, and is invalid elsewhere', () => {
   let nowMs = 1_000_000;
   const clock = { now: () => nowMs, monotonicMs: () => nowMs };
   const sessions = new Sessions(TOKENS, 'store-1', clock, NONE_SIGNED_OUT);

@@ -40,7 +40,7 @@ describe("a player's rounds are listed message by message", () => {
     const again = { ...first, id: 'q-twice', txns: [] };
     const waiting = { ...first.txns[0], id: 'twice', roundId: 'r-twice', status: 'WAITING' };
     await platform.post('placeBets', { ...again, username: 'cid', txns: [waiting, { ...waiting, status: 'OPEN' }] });
-    // A repeat and a refusal; neither is listed.
+    // Send a repeat and a message that is refused. Neither is listed.
     await platform.post('settleBets', settlement('ann', 'one', 25));
     await platform.post('placeBets', bet('ann', 'too-much', 1000));
     platform.close();

@@ -52,7 +52,7 @@ describe('limits on manual money movements', () => {
   /** Restarts without daily limits, which apply per operator and would add up across the tests. */
   const nextDay = () => node.restart({ 'money.byHand': { ...settings['money.byHand'], dayMaxima: {} } });
 
-  test('an operation over a limit names the limit, the remainder and the setting', async () => {
+  test('the refusal of an operation over a limit names limit, remainder and setting', async () => {
     const player = await newPlayer();
     const { status, body } = await deposit('ben', player, 100.0001);
     assert.deepEqual([status, body.code], [403, 'hand-amount-limit']);
@@ -118,7 +118,7 @@ describe('limits on manual money movements', () => {
     assert.match(String((await call('anna', 'POST', '/v1/players:import', lines('poor', 1))).body.text), /"skipped":1/);
   });
 
-  test('without limits, startup and the doctor warn', async () => {
+  test('without limits, startup and doctor print a warning', async () => {
     assert.equal(handWarnings(settingsWith()).length, 1);
     assert.equal(handWarnings(settingsWith(settings)).length, 0);
     assert.ok(!node.logLines.some(({ code }) => code === 'hand-unlimited'));

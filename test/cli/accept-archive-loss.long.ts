@@ -126,7 +126,7 @@ test('LMDB: a lost archive is trusted again only after accept-loss --archive', a
   await credit(node, ['w1', 'w2']);
   const archive = join(node.store, 'archive');
   renameSync(archive, `${archive}.lost`);
-  // An archive with the same identity, but without its rounds.
+  // Create an archive with the same identity, but without the rounds.
   mkdirSync(archive);
   cpSync(`${archive}.lost/archive.json`, `${archive}/archive.json`);
   const behind = await repeatsBehind(node, 'w1');

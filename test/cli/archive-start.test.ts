@@ -105,7 +105,7 @@ if (reason !== undefined) {
       assert.match(good.stdout, /Archive postgres:\S+: PostgreSQL .* fsync is on; .*\nIt would start\.\n$/);
       await runSql(url, 'ALTER SYSTEM SET fsync = off', 'SELECT pg_reload_conf()');
       const weak = /has fsync off, and it should be on: .*ALTER SYSTEM SET fsync = on;/;
-      // The server reloads its settings a moment after the request.
+      // Retry, because the server reloads its settings a moment after the request.
       for (let isSeen = false; !isSeen; ) isSeen = (await runCommand(['serve', '--check'], env)).status === 1;
       for (const args of BOTH) {
         const { status, stderr } = await runCommand(args, env);

@@ -43,7 +43,7 @@ test('a follower exits with 5 when walletd archives elsewhere', { skip: whyNoPos
     await importPlayers(first.adminUrl, ['ann'], 100);
     await play(first);
     assert.equal(await first.end('SIGTERM'), 0);
-    // Same state as after moving the archive with pg_dump without telling the follower.
+    // Create the state in which the archive has been moved with pg_dump, but the follower still uses the former one.
     await runSql(postgres.url, `CREATE DATABASE former TEMPLATE ${archive}`);
     const follow = (name: string, database: string) =>
       new WalletdCommand(['backup', '--follow', '--to', `${folder}/${name}`, '--metrics', `${folder}/${name}.prom`], {

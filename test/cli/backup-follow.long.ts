@@ -104,7 +104,7 @@ test('a rotated backup writes complete files, hands them over and reports its pr
     const names = () => readdirSync(backups).filter((name) => BACKUP_NAME.test(name));
     await until('the first file', () => names().length === 1);
     const [first] = names();
-    // Random names, because they do not compress.
+    // Use random names, because they cannot be compressed.
     const players = Array.from({ length: 40_000 }, () => randomBytes(72).toString('base64url'));
     await importPlayers(walletd.adminUrl, players, 1);
     await until('another file', () => names().length === 2);

@@ -56,7 +56,7 @@ test('a backup of a running server restores every earlier answer and no partial 
   inTempFolder(async (folder) => {
     const from = `lmdb:${folder}/data`;
     const [file, to] = [`${folder}/wallets.backup`, `lmdb:${folder}/restored`];
-    // Long timeouts, so that no bet times out even if the shared disk is slow.
+    // Set long timeouts, so that no bet times out even if the shared disk is slow.
     const env = {
       WALLETD_STORE: from,
       WALLETD_SNAPSHOTS_EVERY_SECONDS: '1',

@@ -191,7 +191,7 @@ test('only their owner can read temporary files, and Ctrl-C leaves none', () =>
       env: environment({ ...env, TMPDIR: folder }),
       stdio: ['pipe', 'ignore', 'inherit'],
     };
-    // The process is waiting for its history.
+    // This process stays alive, because it waits for a history on its standard input.
     const child = endAfterTests(spawn(command, [...first, 'reconcile', '--from', '-'], options));
     const files = () => {
       const fds = `/proc/${child.pid}/fd`;

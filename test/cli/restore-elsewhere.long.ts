@@ -12,7 +12,7 @@ import { NODE_PLAYERS, StoredNode } from '../support/stored-node.js';
 const BETS = 16;
 const BACKUP = 'a.backup';
 
-/** A node that made a copy, answered bets after that, and stopped. */
+/** Starts a node, copies its store, lets the node answer more bets, and stops it. */
 async function playedSinceCopy(t: TestContext, env: Record<string, string> = {}): Promise<StoredNode> {
   const node = new StoredNode(t, 2);
   Object.assign(node.env, env);
@@ -66,7 +66,7 @@ test('an outdated backup does not serve at a new address', async (t) => {
   await restore(node, to);
   node.env.WALLETD_STORE = to;
   await isRefusedUntilAccepted(node);
-  // The former store lacks the answers that were given on its copy.
+  // Go back to the former store, which lacks the answers that were given on its copy.
   node.env.WALLETD_STORE = former;
   await assert.rejects(node.start(), /this node has acknowledged/);
 });
@@ -81,7 +81,7 @@ test('an outdated backup does not serve after resharding', async (t) => {
   const node = await playedSinceCopy(t);
   const [three, two] = ['three', 'two'].map((name) => `lmdb:${node.folder.path}/${name}`) as [string, string];
   await restore(node, three, '--shards', '3');
-  // A copy of the copy remembers the first store as well.
+  // Restore the copy once more. A copy of a copy also remembers the first store.
   const again = await node.run(['restore', '--from', three, '--to', two, '--shards', '2']);
   assert.equal(again.status, 0, again.stderr);
   node.env.WALLETD_STORE = two;

@@ -23,7 +23,7 @@ async function answersOf(walletd: WalletdProcess): Promise<string[]> {
       if (i % 2 === 0) answers.push(await answerTo(walletd, 'settleBets', settlement(username, `story-${i}`, 3)));
     }
   }
-  // Every answer has a different time.
+  // Remove the time, which differs in every answer.
   return answers.map((answer) => answer.replace(/"timestampMillis":\d+/, ''));
 }
 

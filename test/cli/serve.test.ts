@@ -70,7 +70,7 @@ test('a heap too small for its workers prevents the start with one sentence', as
 });
 
 test('callbacks without keys or networks need --insecure on a non-local address', async () => {
-  // The store does not exist, so no server starts.
+  // Use a store that does not exist, so that no server starts in any case.
   const env = { WALLETD_HOST: '0.0.0.0', WALLETD_STORE: 'lmdb:/nowhere/x', WALLETD_INIT: 'never' };
   const refused = await runCommand(['serve'], env);
   assert.equal(refused.status, 2);

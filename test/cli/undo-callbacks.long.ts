@@ -134,7 +134,7 @@ test('undo filters by product, endpoint, player, time span and a file of ids', a
   const halfMs = Date.now();
   await until('the clock has gone on', () => Date.now() > halfMs);
   await casino.send(...credit({ username: 'bob', id: 'c', amount: 8 }));
-  // undo does not touch a winning bet or a debit.
+  // Send a winning bet and a debit as well, which undo must not touch.
   await casino.send('placeBets', bet('ann', 'won', 16));
   const amounts = async (...args: string[]) =>
     (await undone(casino, ...args)).map(({ correction }) => correction.amount);

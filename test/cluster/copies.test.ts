@@ -35,7 +35,7 @@ for (const followers of [0, 1, 2]) {
   });
 }
 
-test('nodes are killed one after another, each while a master loses confirmed entries', async () => {
+test('no answer is lost when nodes are killed while masters lose confirmed entries', async () => {
   const world = await begun();
   world.bettors.bet(500, 30_000);
   for (let round = 0; round < 4; round++) {
@@ -140,7 +140,7 @@ for (const nodes of [3, 4]) {
     }
     world.store.failOver(0);
     await world.time.pass(1950);
-    // On the new master, the log ends in the former owner's entry.
+    // Check that the log on the new master ends in the former owner's entry.
     assert.equal(world.store.shard(0).head.nonce.slice(0, 8), former.tag);
     former.process.goOn();
     for (let i = 0; i < 20; i++) world.bettors.betOnce();

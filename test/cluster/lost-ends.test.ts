@@ -85,7 +85,8 @@ test('a node that reloads a shard asks for copies again', async () => {
   world.network.onSent = (from, _, { type }) => {
     hasPulsed ||= from === owner.tag && type === 'pulse';
   };
-  // No node may hear of the bet before its owner dies.
+  // Wait for a heartbeat. The next one would report the bet to the other nodes, and must not come before the owner
+  // dies.
   await world.time.until('a pulse', () => hasPulsed);
   await world.time.pass(5);
   const { sequence } = world.store.shard(SHARD).head.lsn;
@@ -118,7 +119,7 @@ for (const lateMs of [420, 480]) {
     await world.time.until('it is paused', () => !owner.serving.includes(SHARD));
     await world.time.until('it goes on', () => owner.serving.includes(SHARD));
     await betAt(world, owner);
-    // A former master that has just resumed accepted the bet.
+    // Lose the bet, as if only a former master that has just resumed had accepted it.
     loseEnd(world, 0);
     await world.time.pass(lateMs - (world.time.nowMs - (await offered)));
     heir.process.goOn();

@@ -32,7 +32,7 @@ test('moves after the start have an author, a reason and a duration', () => {
   assert.equal(history.all.length, 0);
   const moved = plan(['b', 'b'], 'shard 0 was moved by an operator', 'anna');
   history.note(view(moved, held), 2000);
-  // The shard is released and then taken.
+  // First one member releases the shard, and then another one takes it.
   history.note(view(moved, [[0, { epoch: 1, tag: '' }], held[1]]), 2300);
   assert.equal(history.all.length, 0);
   const taken = view(moved, [[0, { epoch: 2, tag: 'b' }], held[1]]);

@@ -8,7 +8,7 @@ import { Watch } from '../../src/cluster/watch.js';
 
 const TICK_MS = 100;
 
-/** One unserved shard. The first of two members plans its assignment. */
+/** One shard that no member serves. The first of two members makes the assignment. */
 class Unserved {
   readonly members = new Map<string, MemberRecord>();
   plan: Plan = planOf(JSON.stringify({ owners: ['a'], followers: [[]], format: 1 }));
@@ -40,7 +40,7 @@ class Unserved {
     this.members.set(tag, memberOf(JSON.stringify(all)));
   }
 
-  /** Owners assigned during `ms`, in order. */
+  /** Lets `ms` pass. Resolves to the owners that were assigned to the shard, in order. */
   async pass(ms: number): Promise<string[]> {
     const owners: string[] = [];
     for (const untilMs = this.nowMs + ms; this.nowMs < untilMs; this.nowMs += TICK_MS) {

@@ -13,7 +13,7 @@ import { CODEC } from '../support/host-deps.js';
 
 const PATIENCE_MS = 3000;
 const PARKED_MAX = 3;
-/** The only shard in this test. */
+/** The only shard that requests are for. */
 const SHARD = 0;
 
 interface Sent {
@@ -88,7 +88,7 @@ class Bench {
   }
 }
 
-/** `old` was sent to a peer that no longer serves the shard, and came back after `young` had begun to wait. */
+/** Sends `old` to a peer that no longer serves the shard. The peer returns it after `young` has begun to wait. */
 async function withReturnedRequest(): Promise<Bench> {
   const bench = new Bench();
   bench.routes.opened('a', SHARD, 1);

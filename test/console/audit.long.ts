@@ -48,7 +48,7 @@ describe("the console's audit view", () => {
     const rows = page.locator('tbody tr');
     await rows.first().waitFor();
     await page.getByLabel('Operation', { exact: true }).selectOption('correction');
-    // The other rows disappear when the filtered answer arrives.
+    // Wait for the filtered answer, which removes the other rows.
     await rows.nth(1).waitFor({ state: 'detached' });
     await page.getByRole('cell', { name: '-0.0001' }).waitFor();
     assert.equal(await rows.count(), 1);

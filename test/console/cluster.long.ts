@@ -72,7 +72,7 @@ describe('the console of a three-node cluster', () => {
   test('a node is drained and undrained', async () => {
     const visit = await browser.open(adminUrl());
     await visit.goTo('cluster');
-    // The tables of shards and moves contain node names as well.
+    // Search only the table of nodes, because the tables of shards and moves also contain node names.
     const nodes = visit.page.getByRole('region', { name: 'Nodes', exact: true });
     const row = nodes.getByRole('row', { name: 'node-2' });
     await row.getByRole('button', { name: 'Drain' }).click();
@@ -95,7 +95,7 @@ describe('the console of a three-node cluster', () => {
     const log = page.getByRole('region', { name: 'Log', exact: true });
     await log.getByRole('button', { name: 'Search' }).click();
     await log.getByRole('button', { name: 'Search again' }).waitFor();
-    // Search result for the last player's bet.
+    // Wait for the search result, which is the last player's bet.
     await page.getByRole('row', { name: 'Bet placed' }).getByRole('link', { name: 'fay', exact: true }).waitFor();
     await visit.checkAccessibility();
     await visit.end();

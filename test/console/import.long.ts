@@ -98,7 +98,7 @@ describe('importing a file with the console', () => {
     await visit.page.route('**/v1/players:import', async (route) => {
       sent++;
       if (sent !== 2) return await route.continue();
-      // walletd executes the request, but the answer is lost.
+      // Let walletd execute the request, but lose the answer.
       await route.fetch();
       await route.abort('connectionreset');
     });

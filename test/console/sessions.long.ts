@@ -75,7 +75,7 @@ describe('the console with tokens', () => {
       const others = (await buttons()).filter((name) => !HARMLESS.includes(name));
       assert.deepEqual(others, [], path);
     }
-    // Without a cluster the API answers 404, which the browser logs.
+    // Allow 404, which the API answers if there is no cluster, and which the browser logs.
     await visit.end(/status of (401|404)/);
   });
 
@@ -98,7 +98,7 @@ describe('the console with tokens', () => {
     await visit.goTo('');
     await visit.signIn(TOKENS.auditor);
     await visit.page.locator('.pulse.live').waitFor();
-    // The connection recovers by itself, perhaps before this test checks again.
+    // Start waiting for the text now, because the connection recovers by itself, perhaps before a later check.
     const lost = visit.waitForText('The page shows the last known state');
     await Promise.all([lost, node.restart({ 'admin.port': Number(port) })]);
     await visit.page.locator('.pulse.live').waitFor();

@@ -64,7 +64,7 @@ describe('the views of the console', () => {
       await visit.waitForText(text);
       await visit.checkAccessibility();
     }
-    // Without the player or a cluster the API answers 404, which the browser logs.
+    // Allow 404, which the API answers without the player or a cluster, and which the browser logs.
     await visit.end(/status of 404/);
   });
 

@@ -76,7 +76,7 @@ describe('everyday work with the console', () => {
     await visit.end();
   });
 
-  test('the pages of a list are joined', async () => {
+  test('several pages of a list are shown as one list', async () => {
     const visit = await browser.open(node.adminUrl);
     await visit.goTo('players?prefix=many-');
     await visit.page.getByRole('button', { name: 'Show more' }).click();
@@ -98,7 +98,7 @@ describe('everyday work with the console', () => {
     const visit = await browser.open(node.adminUrl);
     for (const name of HOSTILE) {
       await visit.goTo(`players?prefix=${encodeURIComponent(name)}`);
-      // Spaces belong to a name and its address, even though a page collapses them.
+      // A name and its address keep all spaces, even though a page displays several spaces as one.
       const link = visit.page.locator('td a.name');
       await link.waitFor();
       assert.equal(await link.textContent(), name);
@@ -149,7 +149,7 @@ describe('everyday work with the console', () => {
     await visit.page.route('**/deposits', async (route) => {
       sent++;
       if (sent > 1) return await route.continue();
-      // walletd executes the request, but the answer is lost.
+      // Let walletd execute the request, but lose the answer.
       await route.fetch();
       await route.abort('connectionreset');
     });

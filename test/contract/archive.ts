@@ -61,7 +61,8 @@ export function archiveContract(name: string, open: (test: string) => Promise<Ar
   withArchive('an archive on a server reports its clock', async (archive) => {
     const beforeMs = Date.now();
     const serverMs = await archive.serverMs();
-    // The test servers run on this machine. In PostgreSQL, now() returns the time when the transaction started.
+    // The test servers run on this machine, so both clocks agree. PostgreSQL's now() is the time at which the
+    // transaction began.
     if (serverMs !== undefined)
       assert.ok(serverMs >= beforeMs - 1 && serverMs <= Date.now(), `${serverMs - beforeMs} ms`);
   });

@@ -11,6 +11,6 @@ async function makeStore(): Promise<StoreUnderTest> {
   return { storeId, ...store, openAgain: async () => store, reopen: async () => store, destroy: async () => {} };
 }
 
-// The store used by the actor's tests must fulfil the contracts as well.
+// The in-memory store, which the actor's tests use, must fulfil the contracts as well.
 walContract('in memory', makeStore);
 snapshotContract('in memory', makeStore);

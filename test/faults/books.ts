@@ -35,7 +35,7 @@ export class Books {
       let last = genesisHead(meta.storeId, shard);
       let pid = 0;
       let isAtHead = false;
-      // Archiving rounds makes the log grow in the meantime, so the number of pages is limited.
+      // Limit the number of pages, because archiving keeps adding entries to the log while it is read.
       for (let pages = 0; !isAtHead && pages < PAGES_MAX; pages++) {
         const page = await log.entries(shard, last.lsn, PAGE);
         for (const bytes of page) {

@@ -61,7 +61,7 @@ async function handOver(
 ): Promise<void> {
   const { redis, cluster, log } = await onRedis(scene);
   await cluster.end(2, 'SIGTERM');
-  // The node starts without shards, and no shard moves for balance in the first seconds.
+  // Restart the node, which then has no shards. In its first seconds, no shard moves to it for balance.
   await cluster.startNode(2, signalAt(signal, step));
   await cluster.settled();
   const shard = 0;

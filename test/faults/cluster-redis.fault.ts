@@ -47,7 +47,8 @@ for (const what of ['log', 'table'] as const) {
     await victim.end('SIGKILL');
     const heir = await replaced(redis, victim, slot);
     scene.say(`another master after ${Math.round(performance.now() - killedMs)} ms`);
-    // Every answer waits for a replica, and this was the only one. The former master returns as a replica.
+    // Every answer waits for a replica, and the new master has none left. Restart the former master, which returns as a
+    // replica.
     await victim.start();
     await back(scene, load, performance.now());
     await delay(1500);
@@ -111,7 +112,7 @@ for (const workers of ['0', '1']) {
     const owner = Number((await cluster.owners())[0]?.slice(nameOf(0).length - 1));
     const victim = await redis.masterOf(slotOf(0));
     const replica = redis.replicaOf(victim);
-    // The master refuses the replica from now on.
+    // Set a wrong password, so that the master refuses the replica from now on.
     await replica.call('CONFIG', 'SET', 'masterauth', 'wrong');
     await replica.call('CLIENT', 'KILL', 'TYPE', 'master');
     await delay(500);

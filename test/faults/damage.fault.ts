@@ -104,7 +104,7 @@ faultOnEachStore('a damaged shard has correct balances or stops; the others serv
     scene.say([`${one.what}: ${state}`, ...(said === undefined ? [] : [said])].join(': '));
   }
   await first.end('SIGTERM');
-  // The second start finds the first start's fences, which must not hide any damage.
+  // Start twice. The second start finds the first one's fences, which must not hide any damage.
   const second = await start();
   await checkBalances(second, balances);
   for (const [shard, { state, reason }] of (await shardsOf(second)).entries()) {

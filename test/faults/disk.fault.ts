@@ -50,7 +50,7 @@ describe('a failing disk of the embedded store', { concurrency: true }, () => {
     const rush = scene.play(walletd);
     const { error } = await until('no room for bets', () => noRoom(walletd, 'append-failed'));
     const betweenMs = Math.round(performance.now() - refusedMs);
-    // Occasionally, an abandoned snapshot leaves space for a few more entries.
+    // Wait, because an abandoned snapshot occasionally leaves space for a few more entries.
     await until('callers get 503', () => load.count('busy') > 0);
     scene.say(`${betweenMs} ms from the first chunk without room to the first bet; "${error}"`);
 

@@ -21,7 +21,7 @@ import { shardStates } from './shard-states.js';
 const HEALED = 'entries-reappended';
 const BACK_MS = 2000;
 const FENCED = 3;
-/** More entries than a log has after several seconds. */
+/** Number of entries to read at once: more than a log has after several seconds. */
 const ENTRIES_MAX = 1_000_000;
 /**
  * With 128 MiB of memory, walletd uses a 64th of it to keep entries that it may have to append again or write to a
@@ -207,7 +207,7 @@ fault('a replica lagging beyond the remembered tail stops the shard', async (sce
   const size = async (server: RedisServer) => Number(await server.call('MEMORY', 'USAGE', LOG, 'SAMPLES', 0));
   await delay(300);
   await replica.call('REPLICAOF', '127.0.0.1', await freePort());
-  // Sentinels do not promote a replica that has received nothing from its master for ten seconds.
+  // Hurry: sentinels do not promote a replica that has received nothing from its master for ten seconds.
   const rush = [1, 2, 3].map(() => scene.play(walletd, 0, wordyBets));
   await until('the replica lags', async () => (await size(master)) - (await size(replica)) > REMEMBERED_BYTES * 1.5);
   await Promise.all(rush.map((one) => one.stop()));
@@ -236,7 +236,8 @@ fault('an owner fenced at a lagging master saves its entries and ends', async (s
   await load.stop();
   process.kill(former.pid, 'SIGSTOP');
   await failOver(master, replica, sentinels);
-  // A successor on a different machine. With the former record of acknowledged positions, it would refuse to start.
+  // Give the successor a new node folder, as on a different machine. With the former record of acknowledged positions,
+  // it would refuse to start.
   const elsewhere = { WALLETD_NODE_FOLDER: scene.makeFolder() };
   const successor = await scene.walletd(sentinels.url, elsewhere);
   const next = scene.play(successor);

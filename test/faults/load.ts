@@ -7,7 +7,7 @@ export const OPENING_BALANCE = 1_000_000;
 export const BUSY = 50_001;
 
 const CONNECTIONS = 16;
-/** Pause between two requests on a connection, including after an unanswered one. */
+/** Pause between two requests on a connection, even if the first one was not answered. */
 const PAUSE_MS = 6;
 const REST_MS = 40;
 const REQUEST_MS = 10_000;
@@ -151,7 +151,7 @@ export function longestSilenceMs(sent: readonly Sent[], whom: (username: string)
   return Math.max(0, ...times.slice(1).map((time, i) => Math.round(time - (times[i] as number))));
 }
 
-/** Summarizes the platform's view in one sentence. */
+/** Summarizes in one sentence what the platform has sent and received. */
 export function describe(loads: readonly Load[]): string {
   const sum = (outcome: Sent['outcome']) => loads.reduce((count, load) => count + load.count(outcome), 0);
   const silenceMs = longestSilenceMs(loads.flatMap(({ sent }) => sent));

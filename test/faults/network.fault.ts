@@ -140,7 +140,7 @@ for (const workers of ['0', '2']) {
       await delay(randomInt(5, 100));
       proxy.faultMode = 'fair';
       await delay(randomInt(5, 100));
-      // Held requests may arrive after their sender has moved on.
+      // Deliver some held requests only now, when their sender has long since moved on.
       if (proxy.holds > 0 && randomInt(2) === 0) await proxy.deliverOldest().catch(() => {});
       await until('service without network faults', () => load.firstAnswerAfter(performance.now() - 50));
     }
@@ -150,7 +150,7 @@ for (const workers of ['0', '2']) {
     const snapshots = `${did('taken')} snapshots were taken, ${did('abandoned')} abandoned`;
     scene.say(`${spells} periods of network faults; ${snapshots}; ${await witness.trimmed()} entries were trimmed`);
     const proof = await prove([load], walletd, witness);
-    // A start from snapshots reaches the same state.
+    // Check that a start from snapshots reaches the same state.
     await walletd.end('SIGKILL');
     await prove([load], await scene.walletd(redis.url, { ...EAGER, WALLETD_WORKERS: workers }), witness);
     await witness.stop();

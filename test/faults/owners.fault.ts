@@ -51,7 +51,7 @@ for (const workers of ['0', '2']) {
     const next = scene.play(successor);
     await delay(500);
 
-    // Bets waiting in the stopped owner's sockets. It answers them after its successor's fence.
+    // Send bets that wait in the stopped owner's sockets. The owner reads them only after its successor's fence.
     const late = new PlatformClient(former.callbackUrl, 5000);
     const bets = PLAYERS.map((username) => told(late.post('placeBets', bet(username, `late-${username}`))));
     const reads = PLAYERS.map((username) => told(read(`${former.adminUrl}/v1/players/${username}`)));

@@ -35,7 +35,7 @@ function checkFirst(one: Sent, books: Books): void {
   if (one.answer === undefined) return;
   const [only] = booked;
   assert.ok(only !== undefined, `${one.body.id} was answered and is not in the log`);
-  // Cluster nodes answer for each other's writes, so the process is not checked.
+  // Do not check the process in a cluster, whose nodes answer for each other's writes.
   if (one.pid !== 0)
     assert.equal(only.pid, one.pid, `${one.body.id} was answered by the owner that wrote it, not by a fenced one`);
   checkAnswer(one, one.answer, only);

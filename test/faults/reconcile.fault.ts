@@ -93,7 +93,7 @@ fault('reconcile reports a full temporary disk and leaves no files', async (scen
   const walletd = await scene.walletd(`lmdb:${folder}/store`);
   await importPlayers(walletd.adminUrl, ['ann'], 100);
   const history = join(folder, 'bets.jsonl');
-  // Long enough to be written immediately instead of being buffered.
+  // Make the record so long that it is written at once instead of being buffered.
   const roundId = 'r'.repeat(50_000);
   writeFileSync(history, lines(Array.from({ length: 50 }, (_, i) => ({ ...record(`b${i}`, 'SETTLED', 2), roundId }))));
   const args = ['reconcile', '--from', history, '--store', `lmdb:${folder}/store`];

@@ -6,7 +6,7 @@ import { shardStates } from './shard-states.js';
 import { faultOnEachStore } from './stores.js';
 
 const RULES: readonly (readonly [lacks: string, rules: readonly string[], sentence: RegExp])[] = [
-  // Must be first, because the next user loads the function.
+  // This row must be the first, because the user in the next row loads the function.
   ['FUNCTION LOAD', ['-function|load'], /lacks the function.*run `walletd init` once as a user who may/],
   ['CONFIG', ['-config'], /does not let walletd see its settings.*WALLETD_REDIS_TRUST_CONFIG=true/],
   ['FCALL', ['-fcall'], /the ACL of this Redis user lacks a right.*fcall/i],
@@ -40,7 +40,7 @@ fault('a Redis that is still creating its append-only file is refused', async (s
   const said = await scene.refusal(redis.url, { WALLETD_INIT: 'auto' });
   assert.match(said, /Redis is rewriting its append-only file, and may have none before that is done: wait until/);
   assert.equal(await redis.call('EXISTS', 'walletd:meta'), 0, 'nothing was written');
-  // Ends the child process that rewrites the file, which would otherwise outlive the server.
+  // End the child process that rewrites the file. Otherwise it would outlive the server.
   await redis.call('CONFIG', 'SET', 'appendonly', 'no');
   scene.say(said.trim());
 });

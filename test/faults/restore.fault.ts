@@ -109,7 +109,7 @@ async function migrate(scene: Scene, folder: string, logs: RecordedEntry[][]): P
     assert.deepEqual(await storedIn(url), wallets, url);
   }
   const [begun, ended] = [rawLmdb(scene, folder), rawLmdb(scene, end)];
-  // A restore creates a new archive with its own ID.
+  // Leave out the archive ID, because a restore creates a new archive with its own ID.
   const { archiveId: _former, ...formerMeta } = await begun.meta();
   const { archiveId: _own, ...ownMeta } = await ended.meta();
   assert.deepEqual(ownMeta, formerMeta);
@@ -193,8 +193,8 @@ async function checkCopy(scene: Scene, file: string, logs: RecordedEntry[][], lo
   }
   const ids = new Set(entries.flatMap(({ events }) => events.map((event) => requestIdOf(event))));
   const held = load.sent.filter(({ body }) => ids.has(body.id));
-  // Runs as a different machine, because this one remembers answers that an early copy lacks, and would refuse the
-  // copy.
+  // Use a new node folder, as on a different machine. The former folder remembers answers that an early copy lacks, so
+  // a start with it would refuse the copy.
   const walletd = await scene.walletd(`lmdb:${to}`, { ...EAGER, WALLETD_NODE_FOLDER: scene.makeFolder() });
   await load.repeatAll(walletd, held);
   checkRepeats(held, load);

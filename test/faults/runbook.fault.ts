@@ -215,7 +215,7 @@ rareReplay(11, 'the followed backup is behind, and is restored at a new address'
   const begun = await dumpRestored(scene);
   if (begun === undefined) return;
   const { machine, variables, night } = begun;
-  // A follower at the end of the log would keep running, because no more rounds leave memory.
+  // Stop the follower. At the end of the log it would keep running, because no more rounds leave memory.
   await machine.systemctl('stop', 'walletd-backup');
   const before = machine.load.count('answered');
   await until('more is answered', () => machine.load.count('answered') > before + 200);

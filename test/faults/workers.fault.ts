@@ -44,7 +44,7 @@ async function startNode(scene: Scene, store: string): Promise<Target & { log: s
 
 async function kill(target: Target, id: string): Promise<void> {
   const client = new PlatformClient(target.callbackUrl, 5000);
-  // Exceeds the balance, so that the log never contains this bet, whatever happens.
+  // The stake exceeds the balance, so that the log cannot contain this bet, whatever happens.
   const deadly = { ...bet(DOOMED, id, 2 * OPENING_BALANCE), productId: 'DIE' };
   const { statusCode } = await client.post('placeBets', deadly);
   client.close();

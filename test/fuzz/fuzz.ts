@@ -101,7 +101,10 @@ class Siege {
     ];
   }
 
-  /** A process that has ended explains why its honest callers got no answer. */
+  /**
+   * Lets the honest callers play. If they fail, checks the process first, because a process that has ended explains why
+   * they got no answer.
+   */
   private async playHonestly(): Promise<void> {
     const { target, honest } = this;
     try {

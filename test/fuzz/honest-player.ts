@@ -26,7 +26,8 @@ export interface Table {
 
 /**
  * Plays rounds with all money-moving callbacks during the attacks, as one player after another, and knows every answer
- * in advance. After a 503 or a lost connection, it sends the same request again, and the outcome must be the same.
+ * in advance. After a 503 or a lost connection, the player sends the same request again, which must have the same
+ * outcome.
  */
 export class HonestPlayer implements Honest {
   readonly probes = 0;

@@ -51,7 +51,7 @@ for (const history of histories) {
   });
 }
 
-/** A file with every type of frame, in two segments. */
+/** Creates a backup file with every type of frame, in two segments. */
 async function written(history: StoredHistory): Promise<Buffer> {
   const frames = framesOf(history, readSnapshots(history, formatsOf(history)[0] ?? 1));
   let bytes = Buffer.alloc(0);

@@ -146,7 +146,7 @@ async function tellCancelsOfCy(store: StoreWriter): Promise<void> {
   await store.write(
     cancel([{ id: 'never-seen' }], cy),
     place([{ id: 'seen' }, { id: 'tip-like', roundId: 'r9' }], cy),
-    // One known and one unknown element in the same event.
+    // One event with a known and an unknown element.
     cancel([{ id: 'seen' }, { id: 'not-seen' }], cy),
     tip([{ id: 'tip-like', roundId: 'r9' }], cy),
     tip([{ id: 'tip-1', roundId: 'r9', betAmount: 12_345 }], cy),

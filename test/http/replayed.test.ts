@@ -73,7 +73,7 @@ test('a captured placeBets does not undo an adjustment', async () => {
 });
 
 test('replays are counted, logged, and shown with the memory for detecting them', async () => {
-  // A scrape shows each thread's counters from a moment earlier.
+  // Retry the scrape, because a thread's counters arrive a moment later.
   const scrapes = () => Scrape.of(node.adminUrl);
   await until('the replay is counted', async () => (await scrapes()).value('walletd_replays_refused_total') >= 1);
   const scrape = await scrapes();

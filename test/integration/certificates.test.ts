@@ -35,7 +35,10 @@ function put(n: number): void {
   copyFileSync(keyFile, inForce.keyFile);
 }
 
-/** Makes walletd reload, and waits for this many log lines with this beginning. */
+/**
+ * Makes walletd reload its settings, and waits for `lines` more log lines whose code is `what` or whose message begins
+ * with it.
+ */
 async function readAgain(what: string, lines: number): Promise<void> {
   const said = () => walletd.log.filter(({ code, msg }) => code === what || msg.startsWith(what)).length;
   const wanted = said() + lines;

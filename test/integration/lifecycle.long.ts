@@ -87,7 +87,8 @@ test('of two processes started together, one serves; no entry is duplicated', ()
       const started = starts.flatMap((start) => (start.status === 'fulfilled' ? [start.value] : []));
       const reasons = starts.map((start) => (start.status === 'rejected' ? String(start.reason) : 'started'));
       assert.ok(started.length >= 1, reasons.join('\n'));
-      // If both have started, the later one has fenced the earlier one, which notices at its next operation.
+      // If both have started, the later process has fenced the earlier one, which notices the fence at its next
+      // operation.
       for (const one of started) await fetch(`${one.adminUrl}/v1/players/x`).catch(() => undefined);
       const exits = await Promise.all(started.map((one) => one.end('SIGTERM')));
       assert.ok(exits.filter((code) => code === 0).length >= 1, String(exits));

@@ -67,7 +67,7 @@ async function archive(walletd: WalletdProcess, rounds: readonly number[], answe
 /** Waits until all rounds have left memory and that change is durable. */
 async function hasLeft(walletd: WalletdProcess): Promise<void> {
   await until('their events', async () => (await sum(walletd.adminUrl, 'walletd_transactions')) === 0);
-  // An answer reflects only durable changes, so a request is enough to wait for them.
+  // Wait for durability with a request, because an answer reflects only durable changes.
   await balanceOf(walletd.adminUrl, PLAYER);
 }
 
@@ -289,7 +289,7 @@ describe('a store with archived rounds', { skip: whyNoPostgres() }, () => {
         await until('all has left memory', async () => {
           return (await sumOf(0, 'walletd_transactions')) + (await sumOf(1, 'walletd_transactions')) === 0;
         });
-        // After a snapshot, the trimmed log no longer contains the names.
+        // Take a snapshot, after which the trimmed log no longer contains the archived keys.
         await snapshot(cluster);
         crash();
         for (const to of ['node-1', 'node-0']) {
@@ -298,7 +298,7 @@ describe('a store with archived rounds', { skip: whyNoPostgres() }, () => {
           await betsAreTaken(to);
           await repeatsWait();
         }
-        // A new machine that replaces the node has no key filter.
+        // Replace the node by one on a new machine, which has no key filter.
         assert.equal(await cluster.end(1, 'SIGTERM'), 0);
         rmSync(cluster.nodeFolder(1), { recursive: true });
         const newcomer = await cluster.startNode(1);

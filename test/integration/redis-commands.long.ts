@@ -27,7 +27,7 @@ test('the users in config/users.acl are sufficient for every command', () =>
     const used = new Set<string>();
     const run = async (args: readonly string[], said: RegExp, changes: Record<string, string> = {}) => {
       used.add(args[0] as string);
-      // Export writes directly to the process's output streams, so it needs its own process.
+      // Run `export` in its own process, because it writes directly to the process's output streams.
       const ran = args[0] === 'export' ? runWalletd(args, { ...env, ...changes }) : null;
       const { status, stdout, stderr } = ran ?? (await runCommand(args, { ...env, ...changes }));
       assert.equal(status, 0, `${args.join(' ')}: ${stderr}`);

@@ -79,7 +79,7 @@ test('keys rotate under load without a failed request', () =>
     for (let n = 1; n <= ROTATIONS; n++) {
       await rotate(`${keyOf(n - 1)}\n${keyOf(n)}\n`, READ_AGAIN);
       signWith(keyOf(n));
-      // Requests signed with the old key are still in transit.
+      // Wait for more answers, because requests signed with the old key are still in transit.
       const before = answered;
       await until('all sign with the new key', () => answered >= before + 3 * SENDERS);
       const line = await rotate(keyOf(n), READ_AGAIN);

@@ -6,7 +6,7 @@ import { type Mutant, type Row, toMutant } from './mutant.js';
  * together with the line.
  */
 
-/** Decisions and their effects. */
+/** Bugs in decisions and their effects. */
 const WALLET: readonly Row[] = [
   [
     'a bet needs no balance',
@@ -290,7 +290,7 @@ const WALLET: readonly Row[] = [
   ],
 ];
 
-/** Appends and replies. */
+/** Bugs in appends and replies. */
 const SHARD: readonly Row[] = [
   [
     'two appends of one shard are in flight',
@@ -470,7 +470,7 @@ const SHARD: readonly Row[] = [
   ],
 ];
 
-/** Fences, recovery and replay. */
+/** Bugs in fences, recovery and replay. */
 const LOG: readonly Row[] = [
   [
     'an entry of another owner at the same place is ours',
@@ -626,7 +626,7 @@ const LOG: readonly Row[] = [
   ],
 ];
 
-/** Snapshots, and the trimming that follows them. */
+/** Bugs in snapshots, and in the trimming that follows them. */
 const SNAPSHOTS: readonly Row[] = [
   [
     'a snapshot is published before its entries are durable',
@@ -678,7 +678,7 @@ const SNAPSHOTS: readonly Row[] = [
   ],
 ];
 
-/** Archiving of rounds, and expired IDs. */
+/** Bugs in the archiving of rounds, and in the handling of expired IDs. */
 const ARCHIVE: readonly Row[] = [
   [
     'a round leaves memory though it has changed',
@@ -850,7 +850,7 @@ const ARCHIVE: readonly Row[] = [
   ],
 ];
 
-/** Ownership of shards, and routing of requests. */
+/** Bugs in the ownership of shards, and in the routing of requests. */
 const CLUSTER: readonly Row[] = [
   [
     'a log is fenced while its owner may write',
@@ -1102,7 +1102,7 @@ const CLUSTER: readonly Row[] = [
   ],
 ];
 
-/** Checks of Redis's answers. */
+/** Bugs in the checks of Redis's answers. */
 const REDIS: readonly Row[] = [
   [
     'a duplicate is not written again',
@@ -1194,7 +1194,7 @@ const REDIS: readonly Row[] = [
   ],
 ];
 
-/** Links between nodes. */
+/** Bugs in the links between nodes. */
 const LINKS: readonly Row[] = [
   [
     'frames of a link are not numbered',

@@ -38,7 +38,7 @@ export async function runKiller({ file, title }: Killer, root: string, temp = tm
     try {
       process.kill(-(child.pid as number), 'SIGKILL');
     } catch {
-      // The group has already exited.
+      // The process group has already exited.
     }
   };
   let output = '';

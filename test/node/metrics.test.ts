@@ -48,7 +48,7 @@ for (const workers of [0, 2]) {
       await client.post('nowhere', {});
       client.close();
       await (await fetch(`${node.adminUrl}/v1/snapshots`, { method: 'POST' })).text();
-      // Workers report their counters once a second.
+      // Wait for the workers, which report their counters once a second.
       if (workers > 0) await settledTime(1300);
       scrape = await Scrape.of(node.adminUrl);
     });

@@ -76,7 +76,7 @@ test('alerts are readable sentences, most severe first', () => {
   assert.equal(troubles[0]?.what, 'Shard 3 is stopped: a hole in its log');
 });
 
-test('a shard on a different node raises no alert', () => {
+test('a shard that another node serves raises no alert', () => {
   const shards = ['away', 'following', 'handing'].map((state) => ({ ...SHARD, state, watermarks: null }));
   assert.deepEqual(activeAlerts({ ...HEALTHY, shards }, NOTHING, 0), []);
 });

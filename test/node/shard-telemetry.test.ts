@@ -58,7 +58,7 @@ test('a shard taken over during an outage no longer counts as unreachable', asyn
     const placed = test.execute(place([{ id: 't1' }]));
     await turns(5);
     test.wal.faultMode = 'fine';
-    // Takes over before the append is retried.
+    // Let a different owner take over before the append is retried.
     await test.wal.fence([0, 1], (shard, previous) => {
       const lsn = { epoch: previous.lsn.epoch + 1, sequence: previous.lsn.sequence + 1 };
       const header = { shard, lsn, nonce: 'f'.repeat(16), previous, timeMs: 1 };

@@ -100,7 +100,7 @@ test('a single node whose clock is 200 days ahead relies on its log', () => {
 test('errors of restarts under a wrong clock do not add up', () => {
   const recordedMs = NOW_MS - 200 * DAY_MS;
   const { around, keeper } = keeping({ recordedMs, logMs: NOW_MS });
-  // The previous start wrote to the log under the same clock.
+  // The previous start wrote the log time under the same wrong clock, so the log time confirms nothing.
   keeper.start(NOW_MS);
   assert.equal(around.told?.timeMs, recordedMs);
 });

@@ -75,7 +75,7 @@ interface Selector {
 
 /** Selectors in an expression, according to Prometheus' own grammar. Leaves out metrics whose absence is required. */
 function selectorsOf(expression: string): Selector[] {
-  // Grafana replaces this with a duration before it queries.
+  // Grafana replaces this variable with a duration before it queries.
   const expr = expression.replaceAll('$__rate_interval', '1m');
   const textOf = ({ from, to }: { from: number; to: number }) => expr.slice(from, to);
   const selectors: Selector[] = [];

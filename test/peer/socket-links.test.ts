@@ -173,7 +173,7 @@ test('an unknown process that dials two members gets a proof from neither', asyn
     if (to.readyState === to.OPEN) to.send(frame);
     else to.once('open', () => to.send(frame));
   };
-  // Everything that one member sends goes to the other, as if they had dialled each other.
+  // Forward everything between the two members, as if they had dialled each other.
   toA.on('message', (data: Buffer) => tell(toB, data));
   toB.on('message', (data: Buffer) => tell(toA, data));
   await ended;
@@ -270,7 +270,7 @@ test('members link up and ignore every frame from unknown processes', async () =
 test('a member that sends garbage loses its link, and the others continue', () =>
   between({ tag: A }, { tag: B }, async (a, b) => {
     await until('the link is up', () => a.links.isUp(B) && b.links.isUp(A));
-    // No member sends this. The only consequence is that the link ends.
+    // Send garbage, which no member sends. Its only consequence must be that the link ends.
     (a.links as unknown as { links: Map<string, { socket: WebSocket }> }).links
       .get(B)
       ?.socket.send(Buffer.from([0xdf, 1, 2]));
@@ -339,7 +339,7 @@ test('a member that returns while it is dialled keeps exactly one link', async (
   await until('it is dialled once more', () => wire.carried === 2);
   wire.release();
   await until('it is up', () => b.links.isUp(A) && a.links.isUp(B));
-  // Enough time for ten dials if two dials kept ending each other's links.
+  // Wait long enough for ten dials, in case two dials keep ending each other's links.
   await delay(1000);
   assert.deepEqual([b.heard, wire.carried], [[`up ${A}`], 2]);
   await Promise.all([a.links.close(), b.links.close()]);

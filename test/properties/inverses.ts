@@ -10,7 +10,10 @@ const STAKES = [1, 5.5, 10, 25.0001];
 const PAYOUTS = [0, 5, 10.25, 90];
 const ROUND = { roundId: 'there-and-back' };
 
-/** A history whose messages after the first `kept` cancel out, so that it ends in the state after those. */
+/**
+ * A history whose messages after the first `kept` ones cancel each other out, so that it ends in the state after the
+ * first `kept`.
+ */
 interface ThereAndBack {
   readonly kept: number;
   readonly messages: readonly Message[];

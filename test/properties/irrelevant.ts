@@ -26,7 +26,10 @@ function backwards(fields: object): object {
   return Object.fromEntries(Object.entries(fields).reverse());
 }
 
-/** A difference between two histories that must not affect the answers. `factor` is the ratio of their amounts. */
+/**
+ * A difference between two histories that must not affect the answers. `factor` is the ratio of the second history's
+ * amounts to the first's.
+ */
 interface Difference {
   readonly title: string;
   readonly change: Change;

@@ -54,7 +54,7 @@ export class PlayerClient {
     return answer.balance;
   }
 
-  /** The transactions without the player's name, so that two players can be compared. */
+  /** Lists the player's transactions without the player's name, so that two players' lists can be compared. */
   async list(): Promise<string> {
     const { username } = this.player;
     return (await this.operator.wire.list(username)).replaceAll(`${username}-`, '');

@@ -13,7 +13,7 @@ interface Repeated extends Drawn {
   readonly repeats: ReadonlyMap<number, readonly number[]>;
 }
 
-/** Detects changes that appear in no list through their effect on later answers. */
+/** Detects changes that no list shows, by their effect on later answers. */
 export const UNSEEN: Property<Repeated> = {
   title: 'repeats leave no trace in later answers',
   draw: (random) => {

@@ -95,7 +95,7 @@ export class PlayedHistory implements Past {
 
   private async repeat(messages: readonly Message[], isListed: boolean): Promise<Violation | undefined> {
     const { player, wire } = this;
-    // A shrunk history may lack the step that made a message acceptable.
+    // Repeat only acknowledged messages: a shrunk history may lack the step that made a message acceptable.
     const known = messages.filter((message) => this.firstAnswers.has(message));
     const listed = isListed && known.length > 0 ? await wire.list(player.username) : undefined;
     const answers: Answer[] = [];

@@ -21,7 +21,7 @@ export interface RunPlan {
 
 export interface Found {
   readonly seed: number;
-  /** The history as text, with one line per message. */
+  /** Text of the history, with one line per message. */
   readonly text: string;
 }
 

@@ -10,7 +10,7 @@ const PLAYS_MAX = 1500;
 
 export interface Shortest {
   readonly steps: readonly Step[];
-  /** Equal for histories with the same sequence of callbacks, regardless of ids and amounts. */
+  /** Kind of the history: equal for histories with the same sequence of callbacks, regardless of ids and amounts. */
   readonly kind: string;
   readonly text: string;
 }
@@ -50,7 +50,7 @@ async function reproduced(broken: Broken, replay: Replay, pauseMs: number): Prom
   return undefined;
 }
 
-/** A text that is equal for histories with the same sequence of callbacks, regardless of ids and amounts. */
+/** Text that is equal for histories with the same sequence of callbacks, regardless of ids and amounts. */
 function kindOf(steps: readonly Step[], promised: string): string {
   const names = steps.map((step) => (step.type === 'send' ? kindOfMessage(step.message) : step.type));
   return [promised, ...names].join(' ');

@@ -49,7 +49,7 @@ class Shrinker {
     return this.smallest;
   }
 
-  /** Continues with the first candidate that still fails; returns false if there is none. */
+  /** Adopts the first candidate that still fails. Returns false if there is none. */
   private async attempt(candidates: readonly (readonly Step[])[]): Promise<boolean> {
     for (let from = 0; from < candidates.length && this.plays < this.playsMax; from += AT_A_TIME) {
       const some = candidates.slice(from, from + AT_A_TIME);

@@ -16,7 +16,7 @@ export interface Asked {
 
 /** Sends callbacks to one operator. */
 export interface Wire {
-  /** Sends the request until it gets a final answer. */
+  /** Sends the request repeatedly until a final answer arrives. */
   ask(endpoint: string, body: string): Promise<Asked>;
   /** Sends the request and cuts the connection without waiting for the answer. */
   cut(endpoint: string, body: string): Promise<void>;

@@ -110,7 +110,7 @@ export class Interpreter {
     const answer = (await response.json()) as Record<string, unknown>;
     const { statusCode, balanceBefore, balanceAfter } = answer;
     const shape = Object.keys(answer).join(' ');
-    // A malformed request gets a reason, except with decisions.version 1.
+    // The answer to a malformed request has a reason, except with decisions.version 1.
     const failureShape = response.status === 400 ? shape.replace(/ reason$/, '') : shape;
     if (failureShape === FAILURE_SHAPE && statusCode !== 0) return `${response.status} ${statusCode}`;
     if (shape === SUCCESS_SHAPE && statusCode === 0) {

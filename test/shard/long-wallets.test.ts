@@ -51,7 +51,10 @@ test('a wallet changed between two steps leaves nothing in the chunk', () => {
   }
 });
 
-/** A host with a player who has this many bets. The clock advances at every read, so that a slice has two steps. */
+/**
+ * Starts a host with a player who has this many bets. The clock advances at every read, so that each slice has two
+ * steps.
+ */
 async function hostWith(bets: number) {
   const wal = new MemoryWal(STORE_ID, 2);
   const host = await TestHost.started({ wal });

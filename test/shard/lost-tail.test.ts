@@ -229,7 +229,8 @@ test('lost entries are appended again after a bug makes the shard recover', asyn
 });
 
 /**
- * Losses in a failover while a shard recovers from a bug: the append at which they occur, and the number of entries.
+ * Losses in a failover while a shard recovers from a bug: the append at which each loss occurs, and the number of
+ * entries lost.
  */
 const LOSSES = {
   'while it goes in again, its answer lost': [

@@ -74,7 +74,7 @@ test('a standby pauses between reads unless it must serve soon', async () => {
     },
   };
   const other = await joined(owner.wal, timers);
-  // Every read of the clock ends a slice.
+  // Advance the clock at every read, so that every read ends a slice.
   other.clock.monotonicMs = () => (other.clock.nowMs += 3);
   const following = other.host.move({ type: 'follow', shard: 0 });
   for (let i = 0; i < 5; i++) {

@@ -1,4 +1,6 @@
-/** 64-bit hash of a run, equal for two identical runs. For comparison only, not protection against forgery. */
+/**
+ * 64-bit hash of a run, equal for two identical runs. Used only for comparison; it does not protect against forgery.
+ */
 export class Digest {
   private readonly number = new Float64Array(1);
   private readonly halves = new Uint32Array(this.number.buffer);

@@ -12,7 +12,7 @@ import type { PlanSettings } from './plan.js';
 import type { Random } from './random.js';
 import type { World } from './world.js';
 
-/** Decimals of the wallet's units, in which the checker compares. */
+/** Number of decimals of the wallet's units. The checker compares amounts in these units. */
 const DECIMALS = 4;
 const UNITS = 10_000;
 const OPENING = 100;

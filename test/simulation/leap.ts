@@ -9,7 +9,9 @@ const STEPS_MAX = 12;
 /** Pause between leaps, in which messages are exchanged. */
 const REST_MS = 120;
 
-/** Lets hours or weeks pass without play. Clocks advance, and timers that are due fire a few times. */
+/**
+ * Lets hours or weeks pass without play. Clocks advance, and each repeating timer that becomes due fires a few times.
+ */
 export function leap(world: World, random: Random): void {
   const { retentionMs, time } = world;
   const ms = random.pick([HOUR_MS, STEP_MS, DAY_MS, retentionMs / 2, retentionMs + 2 * DAY_MS]);

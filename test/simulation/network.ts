@@ -107,8 +107,8 @@ class Link {
     const { network } = this;
     const receiver = network.member(to);
     if (this.isBroken || receiver === undefined) return;
-    // A cut loses messages in transit and breaks their order. The link is then useless, and its ends notice after a
-    // while.
+    // A cut loses messages in transit and breaks their order. The link cannot be used after that, and its ends notice
+    // this after a while.
     if (network.isCut(from, to)) {
       this.isBroken = true;
       for (const [tag, peer] of [

@@ -39,7 +39,7 @@ export class SimulatedProcess implements Timers, Clock {
   every(ms: number, run: () => void): Cancel {
     let isDue = false;
     const fire = () => {
-      // If the timer fires again while a run is pending, that run covers both.
+      // If the timer fires while a run is pending, that run covers both ticks.
       if (isDue) return;
       isDue = true;
       this.here(() => {

@@ -113,7 +113,7 @@ test('a failing run shrinks to a smaller one that also fails', async () => {
 async function firstFailing(plant: Plant, hasMonths = false): Promise<Plan> {
   for (let seed = 1; seed <= SEEDS_MAX; seed++) {
     const plan = planOf(seed, OPERATIONS, hasMonths);
-    // Months pass in a third of the runs.
+    // Only plans with a retention period have leaps of months. They are a third of the plans; skip the others.
     if (hasMonths && plan.retentionDays === undefined) continue;
     if ((await simulate(plan, plant)).failure !== undefined) return plan;
   }

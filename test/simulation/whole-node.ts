@@ -141,7 +141,8 @@ class Run {
   }
 
   /**
-   * Opens an account in each shard, because an owner notices only at its next append that a failover has lost entries.
+   * Opens an account in each shard. These appends are needed because an owner notices only at its next append that a
+   * failover has lost entries.
    */
   private touchEachShard(): void {
     const { plan, table, random, playing } = this;

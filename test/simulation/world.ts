@@ -47,7 +47,7 @@ const LOG_LINES_MAX = 400;
 const ARCHIVE_AWAY_MS = 50;
 /** Maximum number of times that one timer fires in one leap. */
 const SWEEPS_MAX = 10;
-/** The reference wallet has no limits. */
+/** Raises a limit of the wallet that the reference wallet does not have. */
 const NO_LIMITS = { 'tips.unknownMax': 1_000_000 };
 
 /** A node's files, which outlive its process. */
@@ -95,7 +95,7 @@ export class World {
     this.bettors = new Bettors(this, settings.players);
     // Uses a separate random stream, so that runs without an archive stay the same.
     this.archiveServer = new SimulatedStore(STORE_ID, 0, 1, time, new Random(~seed));
-    // Nodes that share an archive keep it on a server.
+    // An archive that several nodes share is on a server, which has its own clock.
     if (nodes > 1) this.archive.serverMs = () => time.wallMs();
     this.rules = rulesOf(settingsWith({ ...NO_LIMITS, ...settings.settings }));
     this.nodeRules = this.rules;
@@ -174,7 +174,7 @@ export class World {
     time.after(afterMs + forMs, () => change(() => archive.mend()));
   }
 
-  /** Skips `ms` in one leap. */
+  /** Makes all clocks leap `ms` ahead at once. */
   leap(ms: number): void {
     this.time.leapedMs += ms;
     for (const { process } of this.living) process.leapt(ms, SWEEPS_MAX);
@@ -205,7 +205,7 @@ export class World {
     });
   }
 
-  /** Sends an operator command in the same way. */
+  /** Sends an operator command like `send` sends a callback. */
   command(command: Command, done: (answer: Answer | undefined) => void): void {
     const node = this.maybeOpenNode();
     const stopWaiting = this.time.after(GIVE_UP_MS, () => done(undefined));

@@ -86,7 +86,7 @@ test('LMDB: a file truncated during its creation is reported, not opened', async
   await LmdbArchive.open(folder, STORE_ID).close();
   for (const bytes of [1024, 4096, 6144]) {
     truncateSync(join(folder, 'marks.mdb'), bytes);
-    // Opening such a file with lmdb would crash the process.
+    // The archive must refuse the file by itself, because opening it with lmdb would crash the process.
     assert.throws(
       () => LmdbArchive.open(folder, STORE_ID),
       /marks\.mdb is cut off or damaged at its beginning: move it/,

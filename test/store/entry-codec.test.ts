@@ -115,7 +115,7 @@ test('encoding and decoding a head returns the same head', () => {
 test('before the gate opens, only events that an older node can read are written', () => {
   const gate = new FormatGate(1);
   const gated = new EntryCodec(STORE_ID, gate);
-  // Rules of a thread while the gate is closed.
+  // Decide with the rules of a thread whose format gate is closed.
   const domain = new Domain({ ...rulesOf(settingsWith()), keepsRequests: false, remembersMessages: false });
   domain.fund('ann', 100);
   domain.run(commands.place([{ id: 'b' }]));

@@ -74,7 +74,7 @@ function pick(files: ReadonlyMap<string, Buffer>, random: (below: number) => num
 
 type Read = Verdict & { readonly refusedAtOpen?: string };
 
-/** Undefined if the process has ended. */
+/** Lets the reader read the target. Resolves to undefined if the reader's process has ended. */
 function askedOf(reader: ChildProcess, target: string): Promise<Read | undefined> {
   return new Promise((resolve) => {
     const settle = (read: Read | undefined) => {

@@ -39,7 +39,7 @@ test("a failed batch's promise is handled even if the next batch begins immediat
   process.on('unhandledRejection', listener);
   const root = new OneBatch();
   commitsOf(root);
-  // Fails in an immediate, as lmdb does. A tick comes before a microtask there.
+  // Fail the batch in an immediate, as lmdb does. In an immediate, a tick runs before a microtask.
   setImmediate(() =>
     root.fail(() => {
       root.committed = Promise.resolve();

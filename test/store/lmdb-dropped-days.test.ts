@@ -43,7 +43,7 @@ test("a day dropped while an upgrade's first put lists all days stays dropped", 
   const older = LmdbArchive.open(folder, STORE_ID);
   await older.put([RECORD, { ...RECORD, day: 20_001 }]);
   await older.close();
-  // Simulates an older walletd, which lists no days.
+  // Simulate an archive of an older walletd, which lists no days.
   rmSync(join(folder, 'marks.mdb'));
   const [archive, other] = [LmdbArchive.open(folder, STORE_ID), LmdbArchive.open(folder, STORE_ID)];
   const { write } = ArchiveMarks.prototype;

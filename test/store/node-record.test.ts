@@ -83,7 +83,7 @@ test('a copy at a new address must have everything acknowledged at the old addre
 test("of a store's two addresses, the entry noted last counts", async () => {
   const folder = makeTempFolder();
   await NodeRecord.open(folder.path, STORE).write('id', at(5, 90), 1000);
-  // A loss was accepted at this address, which may leave a smaller LSN.
+  // At the second address, a loss has been accepted since then, so the newer entry has a smaller LSN.
   await NodeRecord.open(folder.path, 'redis://new').write('id', at(4, 20), 2000);
   for (const store of [STORE, 'redis://new']) {
     const record = NodeRecord.open(folder.path, store);

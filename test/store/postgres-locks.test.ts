@@ -101,12 +101,12 @@ if (reason !== undefined) {
       const { archive, direct, holder } = await held(t, way);
       const looking = lookups(archive);
       await assert.rejects(archive.dropBefore(DAY + 1), /lock timeout/);
-      // An interrupted drop of a day resumes at its second step.
+      // The second attempt resumes the interrupted drop at its second step.
       await assert.rejects(archive.dropBefore(DAY + 1), /lock timeout/);
       assert.ok((await archive.find(0, [{ player: 1, kind: 'round', hash: 7 }], ALWAYS)).length > 0);
       await archive.put([recordOf(DAY + 40)]);
       await holder.query('COMMIT');
-      // The creation of the next day's table may hold the lock for a moment.
+      // Retry, because the creation of the next day's table may hold the lock for a moment.
       await until('the old day is dropped', () =>
         archive.dropBefore(DAY + 1).then(
           () => true,

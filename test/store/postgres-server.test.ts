@@ -244,7 +244,7 @@ if (reason !== undefined) {
     );
   });
 
-  // Must be the last test, because the server stays a replica.
+  // This test must be the last one, because the server stays a replica.
   test('a replica is refused for writing but not for reading', async () => {
     const name = await databases.create();
     const url = databases.url(name);

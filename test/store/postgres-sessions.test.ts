@@ -77,7 +77,7 @@ if (reason !== undefined) {
         'CREATE TRIGGER note AFTER INSERT ON walletd_fresh EXECUTE FUNCTION note()',
         `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}' AND pid <> pg_backend_pid()`,
       );
-      // The end of a terminated connection shows only at its next use.
+      // Retry once, because the archive notices the end of a terminated connection only at its next use.
       await archive.put([{ ...RECORD, round: 3 }]).catch(() => archive.put([{ ...RECORD, round: 3 }]));
       assert.deepEqual(await runSql(direct, 'SELECT DISTINCT value FROM seen'), [{ value: 'on' }]);
       await archive.close();
@@ -97,7 +97,7 @@ if (reason !== undefined) {
   test('options in a PgBouncer address are refused in one sentence', async () => {
     const url = (await bouncer('transaction')).url(await databases.create());
     const archive = new PostgresArchive(`${url}&options=-c%20work_mem%3D1MB`, STORE_ID);
-    // PgBouncer supports some options since version 1.20.
+    // The message differs by version, because PgBouncer supports some options since 1.20.
     await assert.rejects(archive.days(), /refuses a start-up parameter: leave options= out|work_mem/);
     await archive.close();
   });

@@ -67,7 +67,7 @@ test('LMDB: a lost row is an error for every reader that passes its place', asyn
   const folder = await filled(3);
   const lost = (await keysOf(folder, 'rounds'))[1] as Buffer;
   await change(folder, 'rounds', (rounds) => rounds.remove(lost as never));
-  // Keeps the number of records constant, because a different test covers that check.
+  // Keep the number of records constant, because a different test covers the check of that number.
   await change(folder, 'rounds', (rounds) => rounds.put(Buffer.alloc(22, 0xee) as never, Buffer.alloc(9) as never));
   const archive = LmdbArchive.open(folder, STORE_ID);
   const found = await archive.find(0, [round(0), round(2)], DAYS);

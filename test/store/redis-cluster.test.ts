@@ -161,7 +161,7 @@ test('a log whose slot moves during appends has each entry once, in order', asyn
       await store.wal.read(shard, { epoch: 1, sequence: n - 1 }, 10);
     }
   })();
-  // The head and the log are on different servers for a while.
+  // Move the slot slowly, so that the head and the log are on different servers for a while.
   await cluster.moveSlot(slot, to, () => new Promise((resolve) => setTimeout(resolve, 100)));
   await new Promise((resolve) => setTimeout(resolve, 100));
   isMoving = false;

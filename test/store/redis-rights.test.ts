@@ -275,7 +275,7 @@ test('init loads the functions on every master', async () => {
     await store.meta.create(meta);
     for (const other of others) await other.call('FUNCTION', 'FLUSH');
     await store.close();
-    // Simulates init on an existing store.
+    // Do what `init` does on an existing store.
     const again = new RedisStore({ address, prefix: 'walletd', durability, trustConfig: false });
     await again.meta.maybeRead();
     await again.concerns();

@@ -184,7 +184,7 @@ test('a server that lost its append-only file answers only after rewriting it', 
     await assert.rejects(store.meta.maybeRead(), /Redis has appendonly no, and it should be yes/);
     await other.call('CONFIG', 'SET', 'appendonly', 'yes');
     await assert.rejects(store.meta.maybeRead(), /Redis is rewriting its append-only file/);
-    // Ends the child process that rewrites the file, which would outlive the server.
+    // End the child process that rewrites the file. Otherwise it would outlive the server.
     await other.call('CONFIG', 'SET', 'appendonly', 'no');
   } finally {
     await store.close();

@@ -5,7 +5,10 @@ import { type Browser, type BrowserContext, chromium, type Page } from 'playwrig
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const SERIOUS = ['serious', 'critical'];
-/** Long, because only a failure waits this long and a busy machine takes many times as long as an idle one. */
+/**
+ * Time limit of every wait. It is long, because only a failing test waits this long, and a busy machine takes many
+ * times as long as an idle one.
+ */
 const WAIT_MS = 120_000;
 
 interface AxeResult {

@@ -13,7 +13,8 @@ export async function heldAfter(run: () => Promise<void>): Promise<number> {
 }
 
 async function heldBytes(): Promise<number> {
-  // Memory outside the heap is freed in the background, after the collection that finds it unused.
+  // Collect several times, because memory outside the heap is freed in the background, after the collection that finds
+  // it unused.
   for (let i = 0; i < 3; i++) {
     await delay(20);
     collect();

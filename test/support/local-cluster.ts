@@ -202,7 +202,7 @@ export class LocalCluster {
   async close(): Promise<void> {
     this.callbacks.close();
     this.admin.close();
-    // A stopped process would not react to any other signal.
+    // Send SIGKILL, because a process stopped by SIGSTOP reacts to no other signal.
     await Promise.all(this.living.map((node) => node.end('SIGKILL')));
     for (const { store, peers } of this.networks.values()) {
       store.close();

@@ -13,7 +13,10 @@ export interface RawOptions {
 
 const SILENT_MAX_MS = 30_000;
 
-/** Writes the parts to one connection. Resolves to all bytes received until the server closed it or was silent. */
+/**
+ * Writes the parts to one connection. Resolves to all bytes received until the server closes the connection or falls
+ * silent.
+ */
 export async function rawRequest(
   url: string,
   parts: readonly (string | Buffer)[],

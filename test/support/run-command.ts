@@ -29,7 +29,7 @@ export async function runCommand(args: readonly string[], env: Record<string, st
   console.error = (text: unknown) => {
     printed.stderr += `${text}\n`;
   };
-  // Silences the log: a server that refuses to start also logs the reason, and the log does not go through the console.
+  // Silence the log. A server that refuses to start also logs the reason, and log lines do not go through the console.
   process.env = { ...environment(env), WALLETD_LOG_LEVEL: 'silent' };
   process.exitCode = undefined;
   try {

@@ -111,7 +111,7 @@ export function runWalletd(
 
 export function environment(env: Record<string, string>): NodeJS.ProcessEnv {
   const inherited = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('WALLETD_')));
-  // Next to the store, so that tests leave nothing in their working directory.
+  // Put the node's folder next to the store, so that tests leave nothing in their working directory.
   const folder = /^lmdb:(.+)$/.exec(env.WALLETD_STORE ?? '')?.[1];
   const WALLETD_NODE_FOLDER = folder === undefined ? NODE_FOLDER : `${folder}/node`;
   return { ...inherited, WALLETD_PORT: '0', WALLETD_ADMIN_PORT: '0', WALLETD_NODE_FOLDER, ...env };

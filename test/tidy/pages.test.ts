@@ -7,7 +7,7 @@ import { anchorsOf, type Page, proseOf, ROOT, readPage, readPages } from './page
 const README_LINES_MAX = 200;
 /** Maximum length of a page in docs/. Split longer ones. */
 const PAGE_LINES_MAX = 299;
-/** The first paragraph of each page must mention one of these. */
+/** The first paragraph of each page must mention one of these kinds of readers. */
 const READERS = /\b(integrators?|operators?|developers?|auditors?|SREs?|security|everyone|engineers?|on call)\b/i;
 
 const exists = (path: string) => existsSync(join(ROOT, path));

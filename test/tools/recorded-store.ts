@@ -70,7 +70,7 @@ export async function recordedHistory({ bets = 12, keep = 100 }: HistoryOptions 
   return wal;
 }
 
-/** Lets a new owner take over the store and serve for a while. */
+/** Lets a new owner take over the store and fund `bets` new players. */
 export async function goOn(wal: MemoryWal, bets: number, name: string, options: HistoryOptions = {}): Promise<void> {
   const host = new TestHost({ wal, policy: { keep: options.keep ?? 100 } });
   host.clock.nowMs = 1_800_000_000_000;

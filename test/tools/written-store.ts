@@ -134,7 +134,10 @@ export class WrittenStore {
   }
 }
 
-/** A snapshot in progress. The shard may continue between its chunks, so the snapshot can be as fuzzy as a real one. */
+/**
+ * A snapshot in progress. The shard may continue between the snapshot's chunks, which makes the snapshot as fuzzy as a
+ * real one.
+ */
 class SnapshotWriter {
   private readonly chunks: ChunkSummary[] = [];
   private position = 0;

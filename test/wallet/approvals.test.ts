@@ -32,7 +32,7 @@ const approve = (id: string, by = BEN) => ({ type: 'approve-request', id, userna
 const refuse = (id: string, by = BEN) => ({ type: 'refuse-request', id, username: 'ann', by }) as const;
 const expire = (id: string) => ({ type: 'expire-request', id, username: 'ann' }) as const;
 
-/** The balance, or the failure. */
+/** Resulting balance, or the failure. */
 function outcome(domain: Domain, command: Parameters<Domain['run']>[0]): number | string {
   const { answer } = domain.run(command);
   return answer.type === 'failed' ? answer.failure : answer.after;
@@ -67,7 +67,7 @@ describe('manual movements above the approval threshold', () => {
     assert.deepEqual([newest?.type, newest?.by, newest?.approver], ['deposit', ANNA, BEN]);
   });
 
-  test('a repeated request is still pending, the same id with different content conflicts', () => {
+  test('a repeated request stays pending, and the same id with different content conflicts', () => {
     const domain = newDomain();
     domain.run(deposit(20_000));
     const events = domain.events.length;

@@ -6,7 +6,7 @@ import { commands, Domain, throughSnapshot } from '../support/domain.js';
 const { place, settle, cancel, adjust, rollback } = commands;
 const ALL = 100;
 
-/** The distinguishing fields of each hit. */
+/** Fields that distinguish one hit from another. */
 function found({ wallets }: Domain, id: string) {
   return findIds(wallets, id, 0, ALL).hits.map(({ username, kind, what, state }) => [username, kind, what, state]);
 }

@@ -25,7 +25,7 @@ function played(): Domain {
   for (let n = 0; n < PLAYERS; n++) {
     if (n % 7 === 0) domain.nowMs++;
     domain.fund(`p${n}`, 10);
-    // Several operations at the same time, some of them for the same player.
+    // Give every hundredth player several operations at the same time.
     if (n % 100 !== 0) continue;
     for (const id of ['d1', 'd2', 'd3']) {
       const by = { name: 'anna', address: '10.1.2.3' };

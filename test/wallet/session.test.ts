@@ -42,7 +42,7 @@ test('the token of the session admits bets until the session ends', () => {
   assert.equal(one.wallet('ann').balance, 1010);
 });
 
-test('all elements of an array need the token, an array of repeats does not', () => {
+test('all elements of an array need the token, except in an array of repeats', () => {
   const one = domain();
   one.run({ type: 'set-session', username: 'ann', session: { digest, endMs: null } });
   const array = place([{ id: 'a' }, { id: 'b' }]);

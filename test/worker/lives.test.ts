@@ -54,7 +54,7 @@ test('a worker silent for ten seconds is ended, unless the process was paused', 
   mock.timers.enable({ apis: ['setInterval'] });
   try {
     const pool = await new Pool().open();
-    // After a pause the timer fires once, before any message from a worker is read.
+    // Simulate a pause, after which the timer fires once before any message from a worker is read.
     for (let pause = 0; pause < 3; pause++) {
       pool.nowMs += 60_000;
       mock.timers.tick(1000);

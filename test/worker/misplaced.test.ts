@@ -9,7 +9,7 @@ import { FakePool, type FakeWorker } from '../support/fake-worker.js';
 import { heldAfter } from '../support/garbage.js';
 import { turns } from '../support/test-host.js';
 
-/* The protocol with two workers that have one shard each. This test simulates the workers. */
+/* Protocol between the main thread and two workers with one shard each. The test simulates the workers. */
 
 const ACCEPTED: CallbackReply = { answer: { type: 'accepted', before: 2, after: 1, isRepeat: false }, body: '{}' };
 

@@ -36,7 +36,7 @@ class Thread {
     this.spare.earn();
   }
 
-  /** Offers time until the budget or the work runs out. Returns the number of finished pieces. */
+  /** Offers spare time until the budget or the work runs out. Returns the number of finished pieces. */
   exhaust(): number {
     const before = this.done.length;
     for (let i = 0; i < 100; i++) this.spare.offer();

@@ -1,6 +1,6 @@
 /** JSON overview of this node, sent to the console once a second. The page uses these types as well. */
 
-/** Callbacks per second. */
+/** Rate of the callbacks to one endpoint with one result. */
 export interface CallbackRate {
   readonly endpoint: string;
   /** `accepted`, or the name of a failure. */

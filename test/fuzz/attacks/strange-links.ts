@@ -38,7 +38,7 @@ export const strangeLinks: Attack = {
     const parts = [random.oneIn(8) ? mutateBytes(random, request) : request, ...frames].filter(
       ({ length }) => length > 0,
     );
-    // The listener disconnects an unknown process that waits.
+    // Sometimes wait longer than the listener, which disconnects an unknown process that waits.
     const ending = random.oneIn(20) ? 'outstays' : random.pick(['waits', 'half-closes', 'vanishes', 'resets'] as const);
     return [sending('nodes', parts, { pause: random.between(0, PAUSE_MAX_MS), areSound: false, ending })];
   },
@@ -53,7 +53,7 @@ function frame(random: Random): Buffer {
     () => masked(random, random.pick([TEXT, BYTES]), random.bytes(random.between(0, PAYLOAD_MAX))),
     () => masked(random, random.pick(OPCODES), random.bytes(random.between(0, 130))),
     () => random.bytes(random.between(1, 200)),
-    // A length without its payload.
+    // Header of a frame whose payload never follows.
     () => Buffer.concat([Buffer.from([0x82, 0xff]), random.bytes(8)]),
   ])();
 }

@@ -24,7 +24,7 @@ async function allHaveLeft(host: TestHost): Promise<void> {
   });
 }
 
-/** A host that has archived these rounds of ann, with one bet each. */
+/** Starts a host and archives these rounds of ann, each with one bet. */
 async function withArchived(archive: MemoryArchive, roundIds: readonly string[]): Promise<TestHost> {
   const host = await TestHost.started({ shards: 1, archive, memoryMs: MEMORY_MS });
   await host.fund('ann', 100_000);

@@ -44,7 +44,7 @@ test('a damaged round is refused without delaying requests for other rounds', as
   const test = await withDamagedRound(archive);
   const [damaged] = archive.damaged;
   const balance = await test.balance('ann');
-  // Send these in one turn, so that they share a lookup.
+  // Send both requests in the same event-loop iteration, so that they share a lookup.
   const named = test.execute(settle(bets(1)));
   const behind = test.execute(place(bets(2)));
   const others = ['bob', 'cid'].map((username) => test.execute(settle(bets(1), { username })));

@@ -32,7 +32,7 @@ function dayOf(player: number): number {
 test('a key filter finds all its keys, with about one percent false positives', () => {
   const players = 50_000;
   const first = filled(players);
-  // Saved parts contain their own hash key.
+  // Load the parts into a filter with a different hash key, because saved parts contain their own.
   const again = known({ low: 3, high: 4 });
   assert.ok(again.load(first.unsaved()));
   for (const names of [first, again]) {

@@ -40,7 +40,7 @@ function knowing(
   });
 }
 
-/** Puts one of ann's rounds, serialized at the entry with this sequence. */
+/** Puts one of ann's rounds into the archive, as serialized at the log entry with this sequence number. */
 async function put(node: ShardArchive, roundId: string, sequence: number): Promise<ArchiveMark | undefined> {
   const image = Buffer.from(roundId);
   const round = { productId: 'p', roundId, image, updatedMs: 20_000 * DAY_MS, transactions: [], remembers: false };

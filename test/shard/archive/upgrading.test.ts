@@ -20,7 +20,7 @@ test('a callback is refused while a node cannot read restored rounds', async () 
     return test.host.measures()[0]?.transactions === 0;
   });
   const { format } = test.deps;
-  // Simulates a cluster with a member that cannot read restored rounds.
+  // Simulate a cluster with a member that cannot read restored rounds.
   format.canWrite = ({ type }) => type !== 'rounds-restored';
   const again = () => test.execute(reward);
   assert.deepEqual(await again(), { type: 'failed', failure: 'upgrading' });

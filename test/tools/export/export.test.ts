@@ -85,8 +85,8 @@ test('each event is exported once, ordered per shard, with shards merged by time
       eventsOf(store).filter((name) => name.startsWith(`${shard}:`)),
     );
   }
-  // The time of an entry is that of its first event. Entries of different shards overlap by at most the duration of one
-  // entry.
+  // Shards are merged by the time of each entry's first event. Lines of different shards may therefore be out of order
+  // by up to the duration of one entry.
   const times = lines.map(({ time }) => Date.parse(time));
   for (let i = 1; i < times.length; i++) assert.ok((times[i] as number) > (times[i - 1] as number) - 100);
 });

@@ -245,7 +245,8 @@ test('planted differences of all kinds are all found at once', async () => {
   const expected: string[] = [];
   for (const { way, change, found } of Object.values(PLANTED)) {
     const at = left.findIndex((record) => record.way === way);
-    // The first bet of such a round has already used up the round.
+    // Skip a way that has no round left, and the second bet of a round, because the first one has already used up the
+    // round.
     const record = at === -1 ? undefined : left.splice(at, 1)[0];
     if (record === undefined || record.betId.endsWith('-b')) continue;
     if (way === 'by-round') changed.push(...left.splice(at, 1));

@@ -20,7 +20,7 @@ const MARKS: readonly ArchiveMark[] = [
 ];
 
 /**
- * A log that relies on one record after another. The archive has dropped the days of these records, but has kept its
+ * A log that relies on several archive records. The archive has dropped the days of these records, but has kept its
  * mark.
  */
 async function archivedLog(): Promise<MemoryWal> {

@@ -900,7 +900,7 @@ const OPERATOR: readonly Row[] = [
   ],
 ];
 
-/** Changes that an operator may make, or that have no visible effect. The rule is meaningless here. */
+/** Changes that an operator is free to make, or that have no visible effect. `rule` has no meaning in these rows. */
 const FREE: readonly Row[] = [
   [
     'shape',

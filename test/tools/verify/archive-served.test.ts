@@ -46,7 +46,7 @@ for (const isDeep of [false, true]) {
   test(`a round that returns, changes and leaves again meanwhile causes no fault, deep: ${isDeep}`, async () => {
     const { store, archive, leave } = await storeOfOneRound();
     const days = archive.days.bind(archive);
-    // The log has been read by the time of this call.
+    // Change the archive in this call, before which the log has been read.
     archive.days = async () => {
       archive.days = days;
       const images = archive.records.map(({ image }) => image);

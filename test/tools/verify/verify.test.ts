@@ -185,7 +185,7 @@ test('a false snapshot with valid checksums is found by --deep', async () => {
   assert.deepEqual(messages(await lookDeep(store.reader)), [
     `snapshot: shard 0: snapshot ${id} has another balance for ann than the log, at version 41`,
   ]);
-  // Once ann plays again, a replay from the snapshot detects a mismatch as well.
+  // Let ann play again, because a replay from the snapshot then detects the mismatch as well.
   await store.run(place([{ id: 'next' }]));
   assert.match(messages(await look(store.reader)).join(), /event: .* of ann in entry 1-44 does not fit/);
 });
@@ -296,7 +296,7 @@ test('a running server that trims and deletes during verification causes no faul
   const { reader } = store;
   const readChunks: StoreReader['snapshots']['readChunks'] = async (...args) => {
     if (++reads === 1) {
-      // Deletes the old snapshots, and the part of the log that only they required.
+      // Delete the old snapshots, and the part of the log that only they required.
       const old = await idsOf(store);
       const newest = await store.snapshot();
       const { nonce } = await store.wal.head(0);
