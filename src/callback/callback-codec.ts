@@ -8,34 +8,34 @@ import { type CodecSettings, type Echo, type ReadRequest, type RequestCodec, req
 import { ResponseCodec } from './response-codec.js';
 import type { TurnTimes } from './sent-callback.js';
 
-/** Settings for answers. */
+/** Settings that determine the form of answers. */
 export interface AnswerRules {
   /** True if the answer to a malformed request contains the reason (`callbacks.reason`). */
   readonly includesReason: boolean;
 }
 
-/** The outcome of a callback: the answer to its command, or the reason for which there is no command. */
+/** The outcome of a callback: the answer to its command or, if it has no command, the reason. */
 export type CallbackAnswer =
   | Extract<Answer, { type: 'accepted' }>
   | { readonly type: 'failed'; readonly failure: CallbackFailure };
 
 export interface CallbackReply {
   readonly answer: CallbackAnswer;
-  /** The response body; empty if the callback was refused without reading it. */
+  /** The response body; empty if the callback was refused before its request was read. */
   readonly body: string;
-  /** Present only for a traced callback. */
+  /** Times at which the command was decided. Present only if the callback is traced. */
   readonly turn?: TurnTimes | undefined;
 }
 
 const MALFORMED: CallbackAnswer = { type: 'failed', failure: 'malformed' };
 /**
- * Answer when the signature was already used on another endpoint. This reuses an existing failure because nodes of the
- * previous release forward such answers and would not know a new one.
+ * Answer to a request whose signature was already used on a different endpoint. It reuses an existing failure, because
+ * nodes of the previous release forward such answers and would not know a new failure.
  */
 export const REPLAYED: CallbackAnswer = { type: 'failed', failure: 'invalid-signature' };
 
 /**
- * Converts a callback's text to a command, and an answer to a response body. The codec runs in the shards' threads,
+ * Converts a callback's text to a command, and an answer to a response body. It runs in the threads of the shards,
  * because posting text to another thread takes a tenth of the time that posting parsed objects takes.
  */
 export class CallbackCodec {
@@ -45,7 +45,7 @@ export class CallbackCodec {
   constructor(
     settings: CodecSettings & AnswerRules & { readonly closed: ClosedCodes },
     private readonly clock: Clock,
-    /** Compiled request codecs, which instances with the same settings can share because compiling is slow. */
+    /** Compiled request codecs. Codecs with the same settings can share them, because compiling takes long. */
     private readonly requests: Readonly<Record<Endpoint, RequestCodec>> = requestCodecs(settings),
   ) {
     this.includesReason = settings.includesReason;
@@ -56,7 +56,7 @@ export class CallbackCodec {
     return this.requests[endpoint].read(text);
   }
 
-  /** The callback's player, or the reply if the callback is invalid. */
+  /** The callback's player or, if the callback is invalid, the reply. */
   addressOf(endpoint: Endpoint, text: string): { readonly username: string } | CallbackReply {
     const request = this.read(endpoint, text);
     return request.command === undefined ? this.malformed(request, request.refusal) : request.command;

@@ -36,20 +36,19 @@ export const ENVELOPE_EXAMPLE = {
   username: 'ann',
 };
 
-/** Fields that every request has (docs/callbacks.md section 2). */
+/** Fields of every request (docs/callbacks.md section 2). */
 export type Envelope = TypeOf<ObjectSchema<{ [K in keyof typeof envelope]: TypeOf<(typeof envelope)[K]> }>>;
 
-/**
- * Real traffic contains null and even less valid values here, so the value is validated only where tokens are checked.
- */
+/** Real requests contain null and invalid values in this field, so it is validated only where tokens are checked. */
 export const sessionToken: Schema = { description: "Of the player's session; looked at with sessionToken: check." };
 
-/** Settings that determine the shape of bodies. */
+/** Settings that determine the form of request bodies. */
 export interface BodyRules {
   /** Maximum number of elements in a request. */
   readonly txnsMax: number;
   /**
-   * True to require `isFeature` for a stake of 0, and all fields that do not affect the decision (`callbacks.strict`).
+   * True if `isFeature` is required for a stake of 0, and if all fields are required that do not affect the decision
+   * (`callbacks.strict`).
    */
   readonly isStrict: boolean;
 }
@@ -58,31 +57,31 @@ export type StandIns = Readonly<Record<string, string | number>>;
 
 export type AnswerShape = 'balances' | 'balance';
 
-/** One callback of the platform's API: its shape, its conversion to a command, and its documentation. */
+/** One callback of the platform's API: the shape of its body, the conversion to a command, and the documentation. */
 export interface CallbackType<E extends Endpoint = Endpoint> {
   readonly summary: string;
   /** An example body, for the docs. */
   readonly example: object;
-  /** Shape of a successful answer: balances before and after, or only the balance. */
+  /** Shape of a successful answer. It contains either the balances before and after or only the current balance. */
   readonly answer: AnswerShape;
-  /** True if the callback is caused by a player in a game, whose session can have a token. */
+  /** True if a player's action in a game causes the callback. The player's session can then have a token. */
   readonly hasSession: boolean;
-  /** Envelope fields that may be missing or null unless `isStrict`, each with its default. */
+  /** Envelope fields that may be missing or null unless `isStrict` is set, each with its default. */
   readonly standIns: StandIns;
-  /** The same for an element's fields. */
+  /** Element fields that may be missing or null unless `isStrict` is set, each with its default. */
   readonly txnStandIns: StandIns;
   /**
-   * The schema of the body after defaults are filled in. Unknown fields are tolerated, because real traffic contains
-   * them in many places.
+   * The schema of the body after defaults have been filled in. Unknown fields are tolerated, because real requests
+   * contain them in many places.
    */
   schema(rules: BodyRules): ObjectSchema;
-  /** Converts a body that matches the schema. Refuses bodies that break rules beyond the schema. */
+  /** Converts a body that matches the schema. Refuses a body that breaks a rule which the schema does not express. */
   toCommand(body: Envelope, money: Money): CommandOf<E> | Refusal;
 }
 
 /**
- * The schema as published, in which fields with a default may be missing or null. In the schema for validation they are
- * required, because defaults have already been filled in.
+ * The schema as published, in which fields with a default may be missing or null. In the schema for validation, these
+ * fields are required, because their defaults have already been filled in.
  */
 export function withOptionalFields(schema: ObjectSchema, standIns: StandIns): ObjectSchema {
   const { required, properties } = schema as ObjectSchema & { readonly required: readonly string[] };
@@ -113,13 +112,15 @@ interface WithTxns<E extends Endpoint, P extends Properties, O extends Propertie
   readonly optional?: O;
   readonly hasSession?: true;
   readonly standIns?: StandIns;
-  /** Rules that `toTxn` checks with `isStrict`, as JSON Schema for the docs. */
+  /** JSON Schema, for the docs, of the rules that `toTxn` checks if `isStrict` is set. */
   readonly strictRules?: object;
-  /** Throws an `InvalidField`. */
+  /** Converts an element. Throws an `InvalidField`. */
   readonly toTxn: (txn: TxnBody<P, O>, money: Money) => TxnOf<E>;
 }
 
-/** A callback with an array of transactions, each with an id and a round id. `txn` lists the remaining fields. */
+/**
+ * Describes a callback with an array of transactions, each with an id and a round id. `txn` lists the remaining fields.
+ */
 export function withTxns<E extends Endpoint, P extends Properties, O extends Properties = NoProperties>(
   type: E,
   { txn, ...rest }: Omit<WithTxns<E, typeof txnFields & P, O>, 'txn'> & { readonly txn: P },
@@ -127,7 +128,7 @@ export function withTxns<E extends Endpoint, P extends Properties, O extends Pro
   return withElements<E, typeof txnFields & P, O>(type, { ...rest, txn: { ...txnFields, ...txn } });
 }
 
-/** As `withTxns`, but `txn` lists all fields of an element. */
+/** Like `withTxns`, but `txn` lists all fields of an element. */
 export function withElements<E extends Endpoint, P extends Properties, O extends Properties = NoProperties>(
   type: E,
   { summary, example, txn, optional, hasSession, standIns = {}, strictRules, toTxn }: WithTxns<E, P, O>,

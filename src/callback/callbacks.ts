@@ -12,7 +12,10 @@ import { settleBets } from './settle-bets.js';
 import { voidSettled } from './void-settled.js';
 import { winRewards } from './win-rewards.js';
 
-/** The platform's API, one file per callback. Routes, validators, OpenAPI and metrics are derived from this table. */
+/**
+ * The callbacks of the platform's API. Each is defined in a file of its own. Routes, validators, OpenAPI and metrics
+ * are derived from this table.
+ */
 export const CALLBACKS: { readonly [E in Endpoint]: CallbackType<E> } = {
   checkBalance,
   placeBets,

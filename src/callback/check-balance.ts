@@ -3,12 +3,12 @@ import { type CallbackType, ENVELOPE_EXAMPLE, envelope, sessionToken, withOption
 import { foreign } from './fields.js';
 
 const body = object(envelope, { sessionToken, txns: foreign });
-/** Default time. The callback writes nothing and is executed on arrival, regardless of its time. */
+/** Default of the time. It does not matter, because the callback writes nothing and is executed on arrival. */
 const NO_TIME = { timestampMillis: 0 };
 
 /**
- * The only callback without transactions. A checkBalance with transactions is a captured request for a different
- * endpoint and is refused.
+ * This is the only callback without transactions. A checkBalance with transactions is a captured request for a
+ * different endpoint, so it is refused.
  */
 export const checkBalance: CallbackType<'checkBalance'> = {
   summary: 'What the player has',

@@ -1,6 +1,6 @@
 import type { Failure, HandRejection } from '../wallet/rejection.js';
 
-/** Failures of an invalid request, detected before the request reaches a shard. */
+/** Failures of an invalid request. They are detected before the request reaches a shard. */
 export type Invalid =
   | 'malformed'
   | 'invalid-signature'
@@ -23,7 +23,7 @@ const row = (statusCode: number, httpStatus: number, sentence: string): FailureR
   sentence,
 });
 
-/** Failures of manual movements, which cannot occur in a callback. */
+/** Failures of money movements by hand, which cannot occur in a callback. */
 const HAND_FAILURES: Readonly<Record<HandRejection, FailureRow>> = {
   'approval-pending': row(40003, 200, 'the money waits until another operator approves'),
   'approval-closed': row(40003, 200, 'the request has been approved or refused, or has expired'),
@@ -83,12 +83,12 @@ export const CALLBACK_FAILURES: Readonly<Record<Exclude<CallbackFailure, HandRej
 export const FAILURES: Readonly<Record<CallbackFailure, FailureRow>> = { ...CALLBACK_FAILURES, ...HAND_FAILURES };
 
 /**
- * Status codes for closed transactions: separate codes (20003, 20004), or the code for duplicates, for platforms that
- * do not know the separate codes.
+ * Status codes for closed transactions: codes of their own (20003 and 20004) or, for platforms that do not know these,
+ * the code for duplicates.
  */
 export type ClosedCodes = 'own' | 'duplicate';
 
-/** Status codes sent to the platform. */
+/** Status codes that walletd sends to the platform. */
 export type StatusCodes = Readonly<Record<CallbackFailure, number>>;
 
 export function statusCodesOf(closed: ClosedCodes): StatusCodes {

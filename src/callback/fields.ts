@@ -34,25 +34,25 @@ export const transactionType = choice(['BY_TRANSACTION', 'BY_ROUND'], {
 });
 
 /**
- * A field that identifies a request for a different endpoint. The signature does not cover the path, so an attacker
+ * A field that occurs only in requests for a different endpoint. The signature does not cover the path, so an attacker
  * could send a captured request to this endpoint, where it would credit money without a bet.
  */
 export const foreign: Schema<unknown> = { foreign: true, description: 'Belongs to another endpoint: refused here' };
 
-/** Limits and scale for converting a request's amounts to units. */
+/** The scale and the limits that are used when a request's amounts are converted to units. */
 export interface Money {
   readonly scale: number;
-  /** Largest single amount, in whole currency. */
+  /** Largest single amount, in whole currency units. */
   readonly amountMax: number;
-  /** Largest single credit without a bet, in whole currency. */
+  /** Largest single credit without a bet, in whole currency units. */
   readonly creditMax: number;
-  /** The same limit for adjustBalance. */
+  /** Largest single adjustBalance credit, in whole currency units. */
   readonly movementMax: number;
   /** See `BodyRules`. */
   readonly isStrict: boolean;
 }
 
-/** The amount in units. Throws an `InvalidField` that names `field`. */
+/** Converts an amount to units. Throws an `InvalidField` that names `field`. */
 export function mustUnits(value: number, { scale, amountMax }: Money, field: string): Units {
   const units = tryUnits(value, scale);
   if (value > amountMax) throw new InvalidField(field, 'range', `must be at most ${amountMax} (money.amountMax)`);
@@ -61,8 +61,8 @@ export function mustUnits(value: number, { scale, amountMax }: Money, field: str
 }
 
 /**
- * Converts an amount that the wallet only compares and never moves. Excess decimals are rounded, because a player's
- * refund must not fail over the decimals of an amount that is not moved.
+ * Converts an amount that the wallet only compares and never moves. Excess decimals are rounded. Otherwise, a player's
+ * refund could fail because of the decimals of an amount that does not move.
  */
 export function comparedUnits(value: number, { scale }: Money): Units {
   return nearestUnits(value, scale);

@@ -5,7 +5,7 @@ import { CALLBACKS } from './callbacks.js';
 import { CALLBACK_FAILURES, FAILURES } from './failures.js';
 import { balanceSchema, failureSchema, malformedSchema, successSchema } from './response-codec.js';
 
-/** Headers that are required if keys are configured. */
+/** Headers that are required if signature keys are configured. */
 const SIGNATURE = [
   {
     name: 'sapi-timestamp',
@@ -21,7 +21,7 @@ const SIGNATURE = [
   },
 ];
 
-/** The callbacks as OpenAPI paths. */
+/** The OpenAPI paths of the callbacks. */
 export function callbackPaths(): Record<string, object> {
   const answers = { balances: responses('balances'), balance: responses('balance') };
   return Object.fromEntries(
@@ -42,7 +42,9 @@ export function callbackPaths(): Record<string, object> {
   );
 }
 
-/** The named schemas to which the paths refer, which the listener also uses to check requests and write answers. */
+/**
+ * The named schemas to which the paths refer. The listener uses the same schemas to check requests and write answers.
+ */
 export function callbackSchemas(rules: BodyRules): Record<string, object> {
   const requests = Object.entries(CALLBACKS).map(([endpoint, { schema }]) => [
     nameOf(endpoint),
@@ -55,7 +57,7 @@ export function callbackSchemas(rules: BodyRules): Record<string, object> {
   };
 }
 
-/** `PlaceBets` for placeBets. */
+/** The schema's name: `PlaceBets` for placeBets. */
 function nameOf(endpoint: string): string {
   return endpoint.charAt(0).toUpperCase() + endpoint.slice(1);
 }
@@ -77,10 +79,10 @@ const SUCCESSES: Readonly<Record<AnswerShape, { readonly schema: string; readonl
   balance: { schema: 'CallbackBalance', example: { ...SUCCESS, balance: 1000, username: 'ann' } },
 };
 
-/** Makes the reason optional, because it is absent with `callbacks.reason: false`. */
+/** The reason is optional here, because it is absent with `callbacks.reason: false`. */
 const REASONED = { ...malformedSchema, required: failureSchema.required };
 
-/** Responses by HTTP status. Business failures also have HTTP status 200. */
+/** Responses by HTTP status. Business failures have the HTTP status 200, like successful answers. */
 function responses(answer: AnswerShape): Record<string, object> {
   const { schema, example } = SUCCESSES[answer];
   const statuses = new Set(Object.values(CALLBACK_FAILURES).map(({ httpStatus }) => httpStatus));
@@ -105,7 +107,7 @@ function responses(answer: AnswerShape): Record<string, object> {
   );
 }
 
-/** The schema of an answer whose statusCode belongs to one of these outcomes. */
+/** The schema of an answer with one of these outcomes, which determine its statusCode. */
 function schemaOf(schema: object, outcomes: readonly string[]): object {
   const codes = outcomes.map((name) => (name === 'accepted' ? 0 : FAILURES[name as keyof typeof FAILURES].statusCode));
   const { properties, ...rest } = asPublished(schema) as { properties: object };

@@ -13,7 +13,7 @@ export const placeBets = withTxns('placeBets', {
   },
   optional: { skipBalanceUpdate, ...features },
   hasSession: true,
-  // A betAmount of 0 requires isFeature to be true.
+  // With a betAmount of 0, isFeature must be true.
   strictRules: {
     not: { required: ['betAmount'], properties: { betAmount: { const: 0 }, isFeature: { const: false } } },
   },

@@ -1,6 +1,6 @@
 import type { ErrorObject } from 'ajv';
 
-/** The kind of reason for which a body is invalid: one of a few words, used as a metric label. */
+/** The kind of rule that an invalid body breaks. It is one of a few words and is used as a metric label. */
 export type RefusalKind =
   | 'not-json'
   | 'missing'
@@ -14,12 +14,12 @@ export type RefusalKind =
   | 'foreign';
 
 /**
- * A human-readable reason for which a body is invalid: the field and the rule that it breaks. A refusal never quotes
- * the body.
+ * The reason why a body is invalid, in human-readable form: the field, and the rule that it breaks. A refusal never
+ * quotes the body.
  */
 export interface Refusal {
   readonly kind: RefusalKind;
-  /** For example `txns[0].betAmount`; empty for the body as a whole. */
+  /** The field, for example `txns[0].betAmount`; empty if the body as a whole is invalid. */
   readonly path: string;
   readonly rule: string;
 }
@@ -27,20 +27,22 @@ export interface Refusal {
 export const NOT_JSON: Refusal = { kind: 'not-json', path: '', rule: 'must be a JSON object in UTF-8' };
 
 /**
- * For example `txns[].betAmount: 0 only with isFeature`. The index of an element appears only if `path` contains it.
+ * The reason as text, for example `txns[].betAmount: 0 only with isFeature`. It contains the index of an element only
+ * if `path` does.
  */
 export function describeRefusal({ path, rule }: Refusal): string {
   return path === '' ? rule : `${path}: ${rule}`;
 }
 
 /**
- * The field's name without the index of its element, so that the number of distinct names stays small for any input.
+ * The field's name without the index of its element. Whatever a platform sends, the number of different names therefore
+ * stays small.
  */
 export function fieldOf({ path }: Refusal): string {
   return path.replace(/\[\d+\]/, '[]');
 }
 
-/** A field of an element that matches the schema but cannot be converted. Thrown by the conversion. */
+/** Thrown when a field of an element matches the schema but cannot be converted. */
 export class InvalidField {
   constructor(
     readonly field: string,
@@ -54,7 +56,7 @@ export class InvalidField {
   }
 }
 
-/** Describes the validator's first error. */
+/** Describes the first error that the validator found. */
 export function refusalOf(error: ErrorObject): Refusal {
   const path = pathOf(error.instancePath);
   const { params, parentSchema = {} } = error;

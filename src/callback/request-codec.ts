@@ -13,15 +13,15 @@ import { sessionDigest } from './session-token.js';
 export interface CodecSettings extends BodyRules {
   readonly scales: ScaleTable;
   readonly amountLimits: AmountLimits;
-  /** Largest single credit without a bet, in whole currency; null for the largest amount. */
+  /** Largest single credit without a bet, in whole currency units. If null, the limit is the largest single amount. */
   readonly creditMax: number | null;
-  /** The same limit for adjustBalance only; null for `creditMax`. */
+  /** Largest single adjustBalance credit, in whole currency units. If null, `creditMax` is the limit. */
   readonly movementMax: number | null;
-  /** With `ignore`, the session fields of a request are not read. */
+  /** With `ignore`, walletd does not read the session token of a request. */
   readonly sessionToken: 'ignore' | 'check';
 }
 
-/** Fields of a request that its answer repeats. */
+/** The fields of a request that the answer repeats. */
 export interface Echo {
   readonly id: string;
   readonly productId: string;
@@ -29,16 +29,14 @@ export interface Echo {
   readonly username: string;
 }
 
-/**
- * A parsed request: its command, or the reason for which it has none. The identifying fields are present in both cases.
- */
+/** A parsed request: its command or, if it has none, the reason. The identifying fields are present in both cases. */
 export type ReadRequest = Echo &
   (
     | { readonly command: PlatformCommand; readonly refusal: undefined }
     | { readonly command: undefined; readonly refusal: Refusal }
   );
 
-/** Placeholder for a body that could not be read, or that must not be read because its caller is unknown. */
+/** Stands for a body that could not be read, or that must not be read because its caller is unknown. */
 export const NOTHING_READ: ReadRequest = {
   id: '',
   productId: '',
@@ -71,7 +69,7 @@ export class RequestCodec {
       if (!this.complete(body)) return invalid(body, refusalOf(this.validate.errors?.[0] as ErrorObject));
       isCompleted = true;
     }
-    // A lone surrogate can only be written as an escape, so most bodies need no search.
+    // JSON in UTF-8 can express a lone surrogate only as an escape sequence, so most bodies need no search.
     const surrogate = text.includes('\\u') ? findLoneSurrogate(body) : undefined;
     if (surrogate !== undefined) return invalid(body, surrogate);
     const { id, productId, currency, username } = body;
@@ -87,7 +85,7 @@ export class RequestCodec {
     return { id, productId, currency, username, command: told, refusal: undefined };
   }
 
-  /** Fills in defaults for missing fields. Returns false if none was missing or the body is still invalid. */
+  /** Fills in the defaults of missing fields. Returns false if no field was missing or if the body is still invalid. */
   private complete(body: object): body is Envelope {
     const { isStrict, txnsMax } = this.settings;
     return !isStrict && completeBody(body, this.type, txnsMax) && this.validate(body);
@@ -101,15 +99,15 @@ export class RequestCodec {
   }
 }
 
-/** Compiles the schemas, once per thread. */
+/** Compiles the codecs of all endpoints. Called once per thread. */
 export function requestCodecs(settings: CodecSettings): Readonly<Record<Endpoint, RequestCodec>> {
   const validators = compileValidators(settings);
   return mapCallbacks((endpoint, type) => new RequestCodec(type, validators[endpoint], settings));
 }
 
 /**
- * Compiles the validators. The schemas are not validated here, because a test does that. Without ajv's optimizer pass,
- * the code is equally fast and takes only 60 % of the time to compile.
+ * Compiles the validators. The schemas themselves are not validated here, because a test does that. Without ajv's
+ * optimizer pass, compiling takes only 60 % of the time, and the code is just as fast.
  */
 export function compileValidators(rules: BodyRules): Readonly<Record<Endpoint, Validate>> {
   const ajv = new Ajv({ strict: true, validateSchema: false, meta: false, verbose: true, code: { optimize: false } });
@@ -118,8 +116,8 @@ export function compileValidators(rules: BodyRules): Readonly<Record<Endpoint, V
     keyword: 'codePoints',
     type: 'string',
     schemaType: 'array',
-    // Replaces ajv's maxLength, which counts the code points of every string. Only strings with more units than allowed
-    // need to be counted.
+    // Replaces ajv's maxLength, which counts the code points of every string. It counts them only if the string has
+    // more UTF-16 units than allowed code points.
     compile:
       ([least, most]: [number, number]) =>
       (value: string) =>
@@ -139,8 +137,8 @@ function mapCallbacks<T>(make: (endpoint: Endpoint, type: CallbackType) => T): R
 }
 
 /**
- * The body's text. Bytes that are not UTF-8 become an empty text, which is not valid JSON. Most bodies are ASCII and
- * need no decoding.
+ * The body's text. If the bytes are not valid UTF-8, the text is empty, so that it is not valid JSON. Most bodies are
+ * ASCII and need no decoding.
  */
 export function textOf(bytes: Buffer): string {
   if (isAscii(bytes)) return bytes.toString('latin1');
@@ -161,7 +159,10 @@ function invalid(body: object, refusal: Refusal): ReadRequest {
 }
 
 const NAMES = ['id', 'productId', 'currency', 'username'] as const;
-/** Fields of an element to search. Fields unknown to an endpoint may contain anything and are not searched. */
+/**
+ * Fields of an element that are searched for lone surrogates. Fields that an endpoint does not know may contain
+ * anything and are not searched.
+ */
 const TXN_NAMES = ['id', 'refId', 'roundId', 'gameCode', 'playInfo'] as const;
 type NamedTxn = { readonly [N in (typeof TXN_NAMES)[number]]?: unknown };
 

@@ -4,8 +4,8 @@ import { isId } from '../wallet/identifier.js';
 const DIGEST_BYTES = 16;
 
 /**
- * The stored digest of a session token. It depends on the player, so that equal tokens of two players are not
- * recognizable in a log. Empty for a value that cannot be a token; no session has an empty digest.
+ * The digest of a session token, as walletd stores it. It depends on the player, so that a log does not reveal whether
+ * two players have the same token. Empty if the value cannot be a token; no session has an empty digest.
  */
 export function sessionDigest(username: string, token: unknown): string {
   if (!isId(token)) return '';

@@ -3,10 +3,16 @@ import { ConfigError } from '../config/config-error.js';
 import type { Settings } from '../config/schema.js';
 import type { Endpoint } from '../wallet/command.js';
 
-/** Paths that the HTTP library matches literally. Excludes patterns and paths that the library would normalize. */
+/**
+ * Matches paths that the HTTP library compares literally. Excludes patterns, and paths that the library would
+ * normalize.
+ */
 const PATH = /^(\/[A-Za-z0-9._~-]+)+$/;
 
-/** Additional endpoint paths: the aliases, and every endpoint path with the prefix. Throws a `ConfigError`. */
+/**
+ * Additional endpoint paths: the configured aliases, and every endpoint path with the configured prefix. Throws a
+ * `ConfigError`.
+ */
 export function aliasesOf({ callbacks }: Pick<Settings, 'callbacks'>): ReadonlyMap<string, Endpoint> {
   const aliases = ownAliases(callbacks);
   const { prefix } = callbacks;

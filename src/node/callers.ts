@@ -6,12 +6,10 @@ import { AddressList } from '../http/address-list.js';
 import { Callers } from '../http/callers.js';
 import { parseKeys, type SignatureKey, Signatures } from '../http/signature.js';
 
-/** Any client can appear local when a proxy on this machine adds no forwarding header; see docs/proxies.md. */
+/** With a proxy on this machine that adds no forwarding header, any client appears to be local; see docs/proxies.md. */
 export const LOCAL_PROGRAMS = 'programs of this machine; anybody, if a proxy on it adds no header';
 
-/**
- * Allowed callers according to the settings. Throws a `ConfigError` that names the setting but never repeats a secret.
- */
+/** The callers that the settings allow. Throws a `ConfigError` that names the setting but never contains a secret. */
 export function callersOf({ signature, allow, insecure }: Pick<Settings, 'signature' | 'allow' | 'insecure'>): Callers {
   const keys = keysOf(signature.keys);
   return new Callers({
@@ -23,7 +21,7 @@ export function callersOf({ signature, allow, insecure }: Pick<Settings, 'signat
   });
 }
 
-/** Describes the allowed callers for the log. */
+/** Human-readable description of the allowed callers, for the log. */
 export function describeCallers({
   host,
   signature,

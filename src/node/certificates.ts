@@ -5,19 +5,23 @@ import type { Settings } from '../config/schema.js';
 import { loadTls, type Tls } from './tls.js';
 
 const DAY_MS = 86_400_000;
-/** Leaves time to renew a certificate, even if the renewal needs a signed form. */
+/**
+ * Warns this long before a certificate expires, which is enough time for a renewal, even one that needs a signed form.
+ */
 const SOON_MS = 14 * DAY_MS;
 
-/** Listeners that can have a certificate, by setting name. */
+/** Listeners that can have a certificate, named after their settings. */
 const LISTENERS = ['tls', 'admin.tls', 'cluster.tls'] as const;
 type Listener = (typeof LISTENERS)[number];
 
 type ByListener<T> = Readonly<Record<Listener, T>>;
 type TlsSettings = Pick<Settings, 'tls' | 'admin' | 'cluster'>;
 
-/** Watches the listeners' certificates for upcoming expiry and for new certificates in their files. */
+/**
+ * Watches the listeners' certificates. Detects those that expire soon, and new certificates in the configured files.
+ */
 export class Certificates {
-  /** Certificates in use; undefined for a listener without TLS. */
+  /** Certificates that are in use; undefined for a listener without TLS. */
   private readonly served: Record<Listener, Tls | undefined>;
 
   /** Throws a `ConfigError` if a certificate cannot be used. */
@@ -44,7 +48,7 @@ export class Certificates {
     return this.served['cluster.tls'];
   }
 
-  /** Describes certificates that have expired or will expire soon. */
+  /** A warning for each certificate that has expired or will expire soon. */
   concerns(): string[] {
     return LISTENERS.flatMap(
       (listener) => findCertificateWarning(this.served[listener], listener, this.clock.now()) ?? [],
@@ -57,7 +61,8 @@ export class Certificates {
   }
 
   /**
-   * Passes changed certificates to their listeners. An unusable certificate is logged, and the old one stays in use.
+   * Gives changed certificates to their listeners. If a new certificate cannot be used, this is logged, and the old one
+   * stays in use.
    */
   readAgain(serve: ByListener<(tls: Tls) => void>, log: Logger): void {
     for (const listener of LISTENERS) {
@@ -79,7 +84,7 @@ export class Certificates {
     this.warn(log);
   }
 
-  /** Expiry time of each certificate. */
+  /** Expiry time of each listener's certificate. */
   ends(): readonly { readonly listener: string; readonly endsMs: number }[] {
     return LISTENERS.flatMap((listener) => {
       const tls = this.served[listener];

@@ -4,9 +4,9 @@ import { join, relative } from 'node:path';
 const PROCESS = '/proc/self';
 
 /**
- * Memory limit of the process's control groups (cgroup versions 1 and 2), in bytes. Every group up to the root can kill
- * the process, so the lowest limit counts. Undefined if no group has a limit. `root` is the folder that contains `proc`
- * and the groups.
+ * Memory limit of the process's control groups (cgroup versions 1 and 2), in bytes. Each group up to the root can kill
+ * the process when it reaches its limit, so the lowest limit counts. Undefined if no group has a limit. `root` is the
+ * folder that contains `proc` and the groups.
  */
 export function findGroupMemoryLimit(root = '/'): number | undefined {
   const groups = linesOf(join(root, PROCESS, 'cgroup'));
@@ -21,7 +21,7 @@ export function findGroupMemoryLimit(root = '/'): number | undefined {
 
 interface Mount {
   readonly isV2: boolean;
-  /** Path of the group that is mounted at `point`. A container sees only its own part of the tree. */
+  /** Path of the group that is mounted at `point`. A container sees only its own part of the group tree. */
   readonly base: string;
   readonly point: string;
   readonly file: 'memory.max' | 'memory.limit_in_bytes';
@@ -45,11 +45,11 @@ function pathIn(line: string, { isV2 }: Mount): string | undefined {
 }
 
 function limitsUpwards(point: string, group: string, file: string): number[] {
-  // A group outside the mount appears as the mount's root.
+  // If the group is outside the mount, use the mount's root.
   const names = group.startsWith('..') ? [] : group.split('/').filter((name) => name !== '');
   const folders = names.map((_, n) => join(point, ...names.slice(0, n + 1)));
   return [point, ...folders].flatMap((folder) => {
-    // `max` or a missing file means that there is no limit. Version 1 writes a number near 2^63 instead.
+    // There is no limit if the file is missing or contains `max`. Version 1 writes a number near 2^63 instead of `max`.
     const limit = Number(linesOf(join(folder, file))[0] || 'max');
     return Number.isSafeInteger(limit) && limit > 0 ? [limit] : [];
   });

@@ -14,8 +14,8 @@ import { checkTie } from './tie-archive.js';
 
 /**
  * Runs every check that could make a start with these settings fail: keys, networks, certificates, memory, the store
- * and its creation settings. Throws the same errors as a start, and returns warnings. Does not listen, take over the
- * store, create anything or disturb the current owner.
+ * and its creation settings. Throws the same errors as a start, and returns warnings. Opens no listener, creates
+ * nothing, and neither takes over the store nor disturbs its current owner.
  */
 export async function checkStart(settings: Settings): Promise<readonly string[]> {
   callersOf(settings);

@@ -53,7 +53,7 @@ export function mustBeEncrypted(settings: Pick<Settings, 'store' | 'archive' | '
   );
 }
 
-/** A host that begins with a slash is the folder of a Unix socket, so it is local. */
+/** A host that begins with a slash is the folder of a Unix socket and therefore local. */
 function isRemote(host: string | undefined): boolean {
   return host !== undefined && !host.startsWith('/') && !isLoopback(host);
 }

@@ -6,7 +6,7 @@ import { urlOf } from './listener-url.js';
 export interface ListenerPorts {
   readonly callbackPort: number;
   readonly adminPort: number;
-  /** Undefined if there is no listener for load balancers. */
+  /** Port of the listener for load balancers; undefined if there is none. */
   readonly healthPort: number | undefined;
 }
 
@@ -17,7 +17,7 @@ export interface DescribedListener {
   readonly callers: string;
 }
 
-/** Address and callers of each listener, for the startup log. */
+/** Address and allowed callers of each listener, for the startup log. */
 export function describeListeners(settings: Settings, ports: ListenerPorts): readonly DescribedListener[] {
   const { host, tls, admin, health, cluster } = settings;
   return [

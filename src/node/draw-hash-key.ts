@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { setHashKey } from '../base/keyed-hash.js';
 
 /**
- * Draws the random key for this thread's hash tables. Call it first in each program and worker thread, because tables
- * created earlier keep an all-zero key.
+ * Draws the random key for this thread's hash tables. Every program and worker thread must call this first, because
+ * tables created earlier keep an all-zero key.
  */
 export function drawHashKey(): void {
   const bytes = randomBytes(8);

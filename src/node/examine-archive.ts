@@ -14,19 +14,19 @@ import { tieOf } from './tie-archive.js';
 export interface FoundArchive {
   /** Human-readable address of the archive, without the password. */
   readonly name: string;
-  /** Empty if the archive does not respond. */
+  /** Check results. Empty if the archive does not respond. */
   readonly findings: readonly Finding[];
   /**
-   * Reason why the archive does not respond; undefined if it does. A start continues without the archive and retries
-   * later.
+   * The reason why the archive does not respond; undefined if it does. A start continues without the archive and tries
+   * again later.
    */
   readonly away: string | undefined;
 }
 
-/** ID that no store has. */
+/** Meta record with an ID that no store has. */
 const NO_STORE = { storeId: '' };
 
-/** Part of a store's meta record that identifies its archive. */
+/** The part of a store's meta record that identifies its archive. */
 export type ArchivedMeta = Pick<StoreMeta, 'storeId' | 'archiveId'>;
 
 /**

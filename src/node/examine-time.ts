@@ -23,7 +23,7 @@ export async function examineLogTime(store: Store, meta: StoreMeta, clock: Clock
   return newestMs === 0 ? undefined : judgeLogTime(newestMs, clock.now());
 }
 
-/** A log time far behind the clock is not a fault in itself, because the store may have been idle. */
+/** If log time is far behind the clock, this is not a fault in itself, because the store may have been idle. */
 export function judgeLogTime(newestMs: number, nowMs: number): Finding {
   const about = 'log time';
   const aheadMs = newestMs - nowMs;
@@ -43,7 +43,9 @@ export function judgeLogTime(newestMs: number, nowMs: number): Finding {
   return { about, verdict: 'good', says: "the newest entry and this machine's clock agree" };
 }
 
-/** The archive server's clock confirms the time for irreversible deletions. */
+/**
+ * Judges the clock of the archive's server. It matters because this clock confirms the time for irreversible deletions.
+ */
 export function judgeArchiveClock(serverMs: number, nowMs: number): Finding {
   const about = 'archive clock';
   const apartMs = Math.abs(serverMs - nowMs);

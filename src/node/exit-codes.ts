@@ -5,10 +5,10 @@ export const EXIT = {
   usage: 2,
   /** Another process took over the store. */
   fenced: 3,
-  /** `simulate` only: the operator API gave no definite answers. */
+  /** Only for `simulate`: the operator API gave no definite answer. */
   cannotKnow: 3,
-  /** The backup is truncated; nothing was restored. */
+  /** The backup is truncated. Nothing was restored. */
   cutOff: 4,
-  /** A backup follower ended because walletd now uses a different archive. */
+  /** A backup in follow mode ended because walletd now uses a different archive. */
   otherArchive: 5,
 } as const;

@@ -5,13 +5,13 @@ import { ConfigError } from '../config/config-error.js';
 
 /**
  * Prevents two nodes of a cluster from using the same folder, because each would overwrite the other's record of
- * acknowledged entries. A node without a cluster needs no lock: a successor that takes over the store also takes over
- * the folder.
+ * acknowledged entries. A node without a cluster needs no lock, because a process that takes over the store also takes
+ * over the folder.
  */
 export class FolderLock {
   private constructor(private readonly path: string) {}
 
-  /** Throws a `ConfigError` if another running process on this machine holds the lock. */
+  /** Takes the lock. Throws a `ConfigError` if a different process that is still running on this machine holds it. */
   static take(folder: string): FolderLock {
     const path = join(folder, 'node.pid');
     try {

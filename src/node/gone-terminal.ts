@@ -6,9 +6,9 @@ const TERMINALS = [0, 1, 2].filter((fd) => isatty(fd));
 
 /**
  * Replaces closed terminals, so that a clean exit does not look like a crash. At exit, Node resets each terminal to the
- * mode it had at startup. If a terminal has been closed with its window, Node 20 dies of SIGABRT or SIGSEGV. Leaves
- * descriptors alone that now refer to a different file. Call this last; otherwise another thread could reuse the
- * descriptor's number for its own file.
+ * mode it had at startup. If a terminal was closed with its window, Node 20 dies of SIGABRT or SIGSEGV. A descriptor
+ * that now refers to a different file is left alone. Call this last; otherwise another thread could get the
+ * descriptor's number for a file of its own.
  */
 export function replaceGoneTerminals(): void {
   for (const fd of TERMINALS) if (!isatty(fd)) replaceByNothing(fd);
@@ -17,9 +17,9 @@ export function replaceGoneTerminals(): void {
 function replaceByNothing(fd: number): void {
   try {
     closeSync(fd);
-    // The system returns the lowest free descriptor, which is the one just closed.
+    // The system assigns the lowest free descriptor, which is the one that has just been closed.
     openSync('/dev/null', 'r+');
   } catch {
-    // If this fails, the exit continues unchanged.
+    // If this fails, the process exits as it would without this function.
   }
 }

@@ -1,14 +1,14 @@
 import { operatorTokens } from '../config/check-together.js';
 import type { Settings } from '../config/schema.js';
 
-/** Business warning about manual money movements, with the remedy. */
+/** A warning about the rules for moving money by hand, with the remedy. */
 export interface HandWarning {
   readonly code: string;
   readonly says: string;
   readonly todo: string;
 }
 
-/** Risks that the settings leave open if an operator is dishonest or an operator's token is stolen. */
+/** Warnings about what a dishonest operator, or a thief of an operator's token, could do with the current settings. */
 export function handWarnings(settings: Settings): readonly HandWarning[] {
   const { amountMaxima, dayMaxima, approveAbove } = settings.money.byHand;
   const concerns: HandWarning[] = [];

@@ -8,14 +8,14 @@ import { BRIEF_TIMEOUTS, ServerGuard } from '../listener/server-guard.js';
 import type { Readiness } from '../worker/wallet-service.js';
 
 /**
- * A load balancer needs only one or two connections. Unknown clients must not use up the other listeners' file
- * descriptors.
+ * A load balancer needs only one or two connections. The limits ensure that unknown clients cannot use up the file
+ * descriptors of the other listeners.
  */
 const CONNECTION_LIMITS = { connectionsMax: 1000, perAddressMax: 500 };
 
 /**
- * Serves only `/livez` and `/readyz`, for load balancers, which cannot keep a token. Listens from the start of the
- * process until its end. The operator API reports the state of each shard.
+ * Serves only `/livez` and `/readyz`, without a token, because load balancers cannot keep one. Listens from the start
+ * of the process until its end. Only the operator API reports the state of each shard.
  */
 export class HealthListener {
   private constructor(
@@ -23,7 +23,10 @@ export class HealthListener {
     readonly port: number,
   ) {}
 
-  /** Undefined if the settings want no health listener. Rejects with a readable message if the port is in use. */
+  /**
+   * Opens the listener; returns undefined if the settings want none. Rejects with a readable message if the port is in
+   * use.
+   */
   static async maybeOpen({ host, port }: Settings['health'], readiness: () => Readiness, counts: ConnectionCounts) {
     if (port === null) return undefined;
     const server = createServer(BRIEF_TIMEOUTS, (request, response) => answer(request, response, readiness()));
@@ -49,7 +52,7 @@ function answer({ method, url }: IncomingMessage, response: ServerResponse, read
   response.writeHead(status, {
     'Content-Type': 'application/json',
     ...UNCACHED,
-    // Close the connection, because an unexpected request body is not read.
+    // Close the connection, because the body of an unexpected request is not read.
     Connection: 'close',
     ...(status === 503 && { 'Retry-After': '1' }),
     ...(status === 405 && { Allow: 'GET, HEAD' }),

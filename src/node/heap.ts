@@ -7,26 +7,27 @@ import { findGroupMemoryLimit } from './cgroup-memory.js';
 const MIB = 1024 * 1024;
 const SHARE_OF_MACHINE = 0.5;
 /**
- * The heap holds only the working set of one thread. Records are stored outside the heap (src/wallet/records), so the
- * garbage collector has little to mark, even with many players.
+ * The heap contains only what one thread is working on. Records are stored outside the heap (src/wallet/records), so
+ * the garbage collector has little to mark, even with many players.
  */
 const HEAP_MAX_BYTES = 512 * MIB;
-/** With a smaller heap, a thread would spend more time on garbage collection than on work. */
+/** With a smaller heap, a thread would spend more time on garbage collection than on its work. */
 const HEAP_MIN_BYTES = 32 * MIB;
 const WORKERS_MAX = 3;
 /**
- * Fraction of a heap for the young generation. In a small heap, V8's default would take space that the old generation
+ * Share of a heap that the young generation gets. V8's default would take space that the old generation of a small heap
  * needs.
  */
 const YOUNG_SHARE = 1 / 16;
 const YOUNG_MAX_BYTES = 16 * MIB;
-/** Heap usage, as a fraction of the limit, that triggers the first full collection. */
+/** Heap usage that triggers the first full collection, as a share of the heap limit. */
 const FIRST_COLLECTION_SHARE = 1 / 4;
 
 type HeapSettings = Pick<Settings, 'workers' | 'shards' | 'memory'>;
 
 /**
- * Number of worker threads: configured, or derived from the number of cores. One front end can keep at most three busy.
+ * Number of worker threads: configured, or derived from the number of cores. The main thread, which parses requests,
+ * can keep at most three workers busy.
  */
 export function workerCount(settings: HeapSettings): number {
   const cores = availableParallelism();
@@ -42,8 +43,8 @@ export interface MemoryShare {
 
 /**
  * Memory share of each thread that has shards, taken from `memory.maxBytes` or half of the machine's memory. V8's heap
- * limit is set at startup for every thread. With workers, the main thread has no records. Throws a `ConfigError` if a
- * heap would be too small.
+ * limit is set at startup and is the same for every thread. If there are workers, the main thread has no records.
+ * Throws a `ConfigError` if a heap would be too small.
  */
 export function memoryShare(settings: HeapSettings): MemoryShare {
   const workers = workerCount(settings);
@@ -60,12 +61,12 @@ export function memoryShare(settings: HeapSettings): MemoryShare {
   return { heapMaxBytes, recordsMaxBytes: Math.floor((all - heaps * heapMaxBytes) / Math.max(workers, 1)) };
 }
 
-/** Effective heap limit. V8 uses a lower limit if walletd was started without its launcher. */
+/** Heap limit that is in force. V8 has a lower limit than the settings if walletd was started without its launcher. */
 export function effectiveHeapMaxBytes(settings: HeapSettings): number {
   return Math.min(memoryShare(settings).heapMaxBytes, getHeapStatistics().heap_size_limit);
 }
 
-/** V8 heap limit of the main thread when there are worker threads. */
+/** V8 heap limit of the main thread if there are worker threads. */
 export function mainHeapMaxBytes(): number {
   return getHeapStatistics().heap_size_limit;
 }
@@ -96,7 +97,7 @@ function inMib(bytes: number): number {
 }
 
 function machineBytes(): number {
-  // Node reads only the innermost group's limit.
+  // Node considers only the limit of the innermost group.
   return Math.min(
     ...[process.constrainedMemory(), findGroupMemoryLimit() ?? 0, totalmem()].filter((bytes) => bytes > 0),
   );

@@ -5,7 +5,7 @@ import type { Owner } from '../shard/log/wal.js';
 /** Identity of a process in the logs it writes. */
 export interface Identity {
   readonly owner: Owner;
-  /** 8 random hexadecimal digits that begin every nonce of this process. */
+  /** 8 random hexadecimal digits with which every nonce of this process begins. */
   readonly ownerTag: string;
 }
 

@@ -8,13 +8,13 @@ const LOOK_MS = 1000;
 
 export interface KeepTiedDeps {
   readonly storeId: string;
-  /** ID of the archive in use; undefined if not known yet. */
+  /** ID of the archive that this process uses; undefined if it is not known yet. */
   readonly archiveId: () => string | undefined;
   readonly meta: Pick<MetaStore, 'peek' | 'replaceArchive'>;
   /** Any shard that this process serves; undefined if there is none. */
   readonly findServed: () => number | undefined;
   readonly headOf: (shard: number) => Promise<Head>;
-  /** Nonce prefix of everything that this process writes. */
+  /** Prefix of the nonces of everything that this process writes. */
   readonly ownerTag: string;
   readonly timers: Timers;
   readonly log: Logger;
@@ -22,8 +22,8 @@ export interface KeepTiedDeps {
 
 /**
  * Keeps the archive ID in the store's meta record equal to the archive that this process uses. If a store is restored
- * beneath a running server, its record names the restored archive, but the server's closed rounds are in its own
- * archive. Only a log's owner rewrites the record; a fenced process must not change it.
+ * while a server is running on it, the record names the restored archive, but the server's closed rounds are in its own
+ * archive. Only a process that owns a log rewrites the record; a process that has been fenced must not change it.
  */
 export function keepTied(deps: KeepTiedDeps): Cancel {
   let isLooking = false;
@@ -31,7 +31,7 @@ export function keepTied(deps: KeepTiedDeps): Cancel {
     if (isLooking) return;
     isLooking = true;
     look(deps)
-      // During a store outage the record's state is unknown.
+      // During a store outage, the content of the record is unknown.
       .catch((error: unknown) => deps.log.debug({ error: messageOf(error) }, 'cannot read the meta record'))
       .finally(() => {
         isLooking = false;

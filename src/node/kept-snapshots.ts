@@ -5,8 +5,8 @@ import type { StoreSettings } from './drivers/driver.js';
 import { driverOf } from './drivers/drivers.js';
 
 /**
- * Lists the snapshots of all shards in the store. Opens its own store connection, because the shards' threads do not
- * share theirs.
+ * Lists the snapshots of all shards in the store. Uses a store connection of its own, because the main thread has no
+ * access to those of the shards' threads.
  */
 export class KeptSnapshots {
   private running: Promise<readonly SnapshotLine[]> | undefined = undefined;
@@ -16,7 +16,7 @@ export class KeptSnapshots {
     private readonly meta: StoreMeta,
   ) {}
 
-  /** Concurrent calls share one result. Rejects during an outage. */
+  /** Lists the snapshots. Concurrent calls share one result. Rejects during an outage. */
   list(): Promise<readonly SnapshotLine[]> {
     this.running ??= this.read().finally(() => {
       this.running = undefined;

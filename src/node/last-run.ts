@@ -20,7 +20,7 @@ interface Stored {
   /** Random ID of this run. */
   readonly run: string;
   readonly pid: number;
-  /** Undefined while the process is running. */
+  /** How the run ended; undefined while the process is running. */
   readonly end: End | undefined;
 }
 
@@ -49,12 +49,18 @@ export class LastRun {
     return last;
   }
 
-  /** Call this once the process owns the store. A process that never gets the store does not count as a run. */
+  /**
+   * Notes that a run has begun. Call this once the process owns the store; a process that never gets the store does not
+   * count as a run.
+   */
   begin(): void {
     this.write(undefined);
   }
 
-  /** Call this last. A process that has been replaced does not overwrite its successor's note. */
+  /**
+   * Notes how this process ends. Call this last. If a different process has written its own note in the meantime, that
+   * note stays.
+   */
   ended(exitCode: number): void {
     if (maybeRead(this.path)?.run === this.run) this.write(reasonOf(exitCode));
   }
@@ -92,7 +98,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** Ignores an unreadable note, because no decision depends on it. */
+/** The note; undefined if it is missing or unreadable, because no decision depends on it. */
 function maybeRead(path: string): Stored | undefined {
   try {
     return parseNodeFile<Stored>(path, readFileSync(path, 'utf8'));

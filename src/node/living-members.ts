@@ -6,15 +6,15 @@ import type { MemberRecord, MembershipRegistry } from '../cluster/table.js';
 import { Watch } from '../cluster/watch.js';
 import { waitForStore } from './wait-for-store.js';
 
-/** Half of a member's heartbeat interval. */
+/** The interval between two looks at the registry: half of a member's heartbeat interval. */
 const LOOK_MS = 100;
 const CONNECT_MS = 500;
-/** A store that has just been opened may be busy for a moment, which must not make the start fail. */
+/** A store that has just been opened may be busy for a moment. The start must not fail because of that. */
 const BUSY_STORE = { waitMs: 10_000, clock: systemClock, log: silentLogger };
 
 /**
- * Members that pass the filter and whose heartbeats advance. Peers detect a dead member in the same way; see `Watch`.
- * Empty if the store has no membership registry. Rejects if the registry cannot be read for ten seconds.
+ * Members that pass the filter and whose heartbeats advance. Other members recognize a dead member in the same way; see
+ * `Watch`. Empty if the store has no membership registry. Rejects if the registry cannot be read for ten seconds.
  */
 export async function livingMembers(
   table: MembershipRegistry | undefined,
@@ -27,7 +27,7 @@ export async function livingMembers(
     const { beats, view } = await waitForStore(() => table.read(), BUSY_STORE);
     const nowMs = performance.now();
     watch.heartbeatsRead(beats, nowMs);
-    // Members may have joined in the meantime.
+    // More members may have joined since the last look.
     const asked = [...view.members].filter(([, member]) => isAskedAbout(member));
     for (const [tag, { host, port }] of asked) {
       if (called.has(tag)) continue;

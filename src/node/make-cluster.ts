@@ -35,7 +35,7 @@ export interface ClusterDeps {
   readonly codec: CallbackCodec;
   readonly tls: Tls | undefined;
   readonly acknowledged: ReadonlyMap<number, Position>;
-  /** Maximum bytes of a log that are held for another node. */
+  /** Maximum number of bytes of a log that this node keeps as a copy for another node. */
   readonly copyBytesMax: number;
   readonly observer: OwnershipObserver;
   readonly signedOut: ClusterNodeDeps['signedOut'];
@@ -44,12 +44,12 @@ export interface ClusterDeps {
   readonly log: Logger;
 }
 
-/** True when several nodes share the shards. */
+/** True if several nodes share the shards. */
 export function isShared({ cluster }: Pick<Settings, 'cluster'>): boolean {
   return cluster.port !== null;
 }
 
-/** Creates this node's part of the cluster without listening yet; undefined if the node has no cluster. */
+/** Creates this node's part of the cluster, which does not listen yet; undefined if the node has no cluster. */
 export function makeCluster(settings: Settings, deps: ClusterDeps): ClusterNode | undefined {
   const { cluster, duplicates, limits } = settings;
   const {
@@ -116,12 +116,12 @@ export function makeCluster(settings: Settings, deps: ClusterDeps): ClusterNode 
   });
 }
 
-/** Archive ID that this node announces to its peers. */
+/** Archive ID that this node announces to the other members. */
 export function archiveIdOf(settings: Settings, { archiveId }: StoreMeta): string | null {
   return hasArchive(settings) ? (archiveId ?? UNSEEN_ARCHIVE) : null;
 }
 
-/** Human-readable name of this node. */
+/** Human-readable name by which this node is known in the cluster. */
 export function nameOf({ cluster }: Pick<Settings, 'cluster'>): string {
   return cluster.name ?? hostname();
 }
@@ -151,7 +151,7 @@ function peerTls({ tls }: ClusterSettings, own: Tls | undefined): PeerTls | unde
   }
 }
 
-/** Equal on all nodes that make the same decisions. */
+/** Hash of the rules. It is equal on all nodes that make the same decisions. */
 function rulesHash(settings: Settings, meta: StoreMeta): string {
   const { products, ...rules } = rulesOf(settings, meta);
   const { money, txnsMax, limits, adjustBalance } = settings;

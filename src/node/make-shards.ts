@@ -13,7 +13,9 @@ import type { WorkerSettings } from './worker-entry.js';
 export const MAIN_THREAD = 'main';
 
 export interface ShardsDeps {
-  /** Read whenever a worker starts, so that a replacement worker begins with the same time as the other threads. */
+  /**
+   * Each new worker reads the time here, so that a replacement worker begins with the same time as the other threads.
+   */
   readonly clock: SteadyClock;
   readonly codec: CallbackCodec;
   readonly log: Logger;
@@ -23,8 +25,8 @@ export interface ShardsDeps {
 }
 
 /**
- * Creates the shards in this thread or in `workers` worker threads. `all` holds the settings for a single thread with
- * all shards.
+ * Creates the shards, either in this thread or in `workers` worker threads. `all` contains the settings for a single
+ * thread that has all shards.
  */
 export async function makeShards(all: ShardThreadSettings, workers: number, deps: ShardsDeps): Promise<Shards> {
   const { clock, codec, log, ports, workerEntry } = deps;

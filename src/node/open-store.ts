@@ -14,7 +14,10 @@ import { type ArchiveUse, openArchiveToRead } from './drivers/open-archive.js';
 import { asStoreError, NoStoreError, StoreError } from './store-error.js';
 import { tieOf } from './tie-archive.js';
 
-/** Settings that are fixed when a store is created. An existing store must have been created with the same values. */
+/**
+ * Settings that are fixed when a store is created. They must not differ from those with which an existing store was
+ * created.
+ */
 export type NewStoreSettings = Pick<Settings, 'shards' | 'money'>;
 
 export interface ExistingStore extends Pick<Driver, 'name' | 'durability'> {
@@ -22,7 +25,7 @@ export interface ExistingStore extends Pick<Driver, 'name' | 'durability'> {
   readonly meta: StoreMeta;
 }
 
-/** Store that matches the settings and can be used. */
+/** A store that matches the settings and can be used. */
 export interface OpenStore extends ExistingStore {
   readonly wasCreated: boolean;
 }
@@ -57,13 +60,13 @@ export async function openStore(
   }
 }
 
-/** Store and its archive, if it has one. */
+/** A store with its archive, if it has one. */
 export interface ArchivedStore extends ExistingStore {
   readonly archive: Archive | undefined;
 }
 
 /**
- * Opens a store with the shard count and scales it was created with, regardless of the settings. Refuses an empty
+ * Opens a store with the shard count and scales with which it was created, regardless of the settings. Refuses an empty
  * store. Only `repair` and `look` accept an archive that differs from the one in the store's record.
  */
 export async function openExisting(
@@ -86,12 +89,12 @@ export async function openExisting(
   }
 }
 
-/** This node's record of the entries it has acknowledged in the configured store. */
+/** This node's record of the entries that it has acknowledged in the configured store. */
 export function recordOf(settings: StoreSettings & Pick<Settings, 'nodeFolder'>): NodeRecord {
   return NodeRecord.open(settings.nodeFolder, driverOf(settings).recordName);
 }
 
-/** Whether to create a store if none exists: the setting, or the default for the kind of store. */
+/** Whether to create a store if there is none: according to the setting, or else the default for this kind of store. */
 export function initOf({ store, init }: Pick<Settings, 'store' | 'init'>): 'auto' | 'never' {
   return init ?? findKindSettings(store)?.init ?? 'never';
 }
@@ -110,13 +113,13 @@ async function opened(
   }
 }
 
-/** Advice if a node or server remembers a store that no longer exists. */
+/** Advice for the case that a node or server remembers a store that no longer exists. */
 export const RESTORE_ADVICE =
   'bring that back: docs/runbook.md, night 1 while a walletd runs that has served it, night 2 when none does';
 
 /**
- * Refuses a store that contradicts the node's record. If an empty store replaced a full one, all players would be
- * missing. A store restored from an outdated copy would process repeats as new messages.
+ * Refuses a store that contradicts the node's record. With an empty store in place of the previous one, all players
+ * would be missing. With a store that was restored from an outdated copy, repeats would be processed as new messages.
  */
 export function checkRecord(record: NodeRecord, found: StoreMeta | undefined, name: string): void {
   checkFormer(record, found, name);

@@ -10,7 +10,7 @@ const TAGS = {
   health: 'For balancers and supervisors; needs no token',
 };
 
-/** OpenAPI document that covers both listeners. The callback paths specify their own server. */
+/** OpenAPI document for both listeners. The paths of the callbacks have a server entry of their own. */
 export function openapiDocument(
   { host, port, txnsMax, isStrict }: Pick<Settings, 'host' | 'port'> & BodyRules,
   version: string,
@@ -39,7 +39,7 @@ export function openapiDocument(
       license: { name: 'UNLICENSED', identifier: 'LicenseRef-UNLICENSED' },
     },
     servers: [{ url: '/', description: 'The operator API, which serves this document' }],
-    // If the settings have no operator token, none is required; the listener is then bound to loopback.
+    // No token is required if the settings have none; the listener is then bound to loopback.
     security: [{ operatorToken: [] }, {}],
     tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
     paths: { ...Object.fromEntries(callbacks), ...operatorPaths },

@@ -22,13 +22,16 @@ import type { Endpoint } from '../wallet/command.js';
 import { type Sampler, samplerOf } from './sampler.js';
 import { VERSION } from './version.js';
 
-/** An unresponsive collector must not delay shutdown, which is documented to take at most 5 s. */
+/**
+ * Time limit for sending the remaining spans at shutdown. An unresponsive collector must not delay shutdown, which
+ * takes at most 5 s according to the docs.
+ */
 const CLOSE_MS = 500;
 const SAY_MS = 60_000;
 
 /**
- * Sends spans in batches over OTLP (HTTP, JSON), configured by the standard OpenTelemetry variables. The queue is
- * bounded; spans that do not fit are dropped.
+ * Sends spans in batches over OTLP (HTTP, JSON), configured by the standard OpenTelemetry variables. The queue has a
+ * limited length, and spans that do not fit are dropped.
  */
 export class OtlpTracer implements CallbackTracer {
   private constructor(
@@ -109,13 +112,16 @@ class OtlpSpan implements CallbackSpan {
   }
 }
 
-/** Returns [seconds, nanoseconds], because OpenTelemetry takes small plain numbers for a different clock. */
+/**
+ * Returns seconds and nanoseconds, because OpenTelemetry would interpret a small plain number as a reading of a
+ * different clock.
+ */
 function hrTime(ms: number): HrTime {
   const seconds = Math.floor(ms / 1000);
   return [seconds, Math.round((ms - seconds * 1000) * 1e6)];
 }
 
-/** Limits the log lines, because every batch fails if the collector is unreachable. */
+/** Limits the number of log lines, because every batch fails while the collector is unreachable. */
 function logProblems(log: Logger): void {
   let saidMs = Number.NEGATIVE_INFINITY;
   const say = (message: string) => {

@@ -67,21 +67,21 @@ export interface Parts {
   readonly running: RunningSettings;
   readonly log: Logger;
   /**
-   * Closed once the shards serve, because each shard thread opens the store itself. A cluster node keeps it open for
-   * the membership registry.
+   * The store as the main thread has opened it. It is closed once the shards serve, because each thread with shards
+   * opens the store itself. A cluster node keeps it open for the membership registry.
    */
   readonly opened: OpenStore;
   readonly identity: Identity;
   /** Read every second, so that a replacement worker begins with the same time as the other threads. */
   readonly clock: SteadyClock;
   readonly shards: Shards;
-  /** Undefined if this node has all shards. */
+  /** This node's part of the cluster; undefined if this node has all shards. */
   readonly cluster: ClusterNode | undefined;
   readonly service: WalletService;
   readonly callbacks: CallbackServer;
   readonly admin: AdminServer;
   readonly verifier: StoreVerifier;
-  /** Undefined if the settings want no health listener. */
+  /** The listener for load balancers; undefined if the settings want none. */
   readonly health: HealthListener | undefined;
   readonly certificates: Certificates;
   readonly recorder: Recorder;
@@ -89,10 +89,10 @@ export interface Parts {
   readonly timeKeeper: TimeKeeper;
   /** Used by the console; ticked every second. */
   readonly lastHour: LastHour;
-  /** Undefined if there is no trace collector. */
+  /** Sends traces; undefined if there is no trace collector. */
   readonly tracer: CallbackTracer | undefined;
   readonly lastRun: LastRun;
-  /** Undefined if this node has no cluster. */
+  /** Lock on the node's folder; undefined if this node has no cluster. */
   readonly lock: FolderLock | undefined;
 }
 
@@ -100,7 +100,7 @@ export interface Parts {
 export type OnCannotServe = (exitCode: number) => void;
 
 /**
- * Creates all parts. Refuses unusable settings first. Only the health listener is opened, and no shard is taken over
+ * Creates all parts, after refusing unusable settings. Only the health listener is opened, and no shard is taken over
  * yet.
  */
 export async function makeParts(
@@ -254,7 +254,7 @@ async function makeOtherParts(
     meta,
     log,
   });
-  // Without workers, this thread runs the shards, which then report its vitals.
+  // If there are no workers, this thread runs the shards, which then report its vitals.
   const vitals = workers === 0 ? undefined : new ThreadVitals(MAIN_THREAD, mainHeapMaxBytes());
   const clusterMeasures = () => (cluster === undefined ? [] : clusterMetrics.metrics(cluster.measures()));
   const lastHour = new LastHour(() => new Figures(callbackMetrics.metrics(callbacks.measures())));
@@ -323,12 +323,12 @@ async function makeOtherParts(
 }
 
 /**
- * Ties the store to its archive. An unreachable archive does not delay startup. An archive that must not be used makes
- * the start fail.
+ * Ties the store to its archive. If the archive is unreachable, startup continues. If the archive must not be used, the
+ * start fails.
  */
 async function withArchive(opened: OpenStore, settings: Settings, log: Logger): Promise<OpenStore> {
   try {
-    // A node that is refused here must not change the store's record, so check first.
+    // If this node is refused because of its archive, it must not change the store's record, so check this first.
     if (isShared(settings)) await refuseOtherArchive(settings, opened);
     const archive = await findArchive(settings, opened.meta);
     if (archive?.away === undefined) return { ...opened, meta: await tieArchive(settings, opened, log) };
@@ -341,7 +341,7 @@ async function withArchive(opened: OpenStore, settings: Settings, log: Logger): 
   }
 }
 
-/** Executes operator requests: this process's shards, or the shards of the whole cluster. */
+/** The shards that execute operator requests: those of this process, or those of the whole cluster. */
 function servedBy(shards: Shards, cluster: ClusterNode | undefined): Pick<Shards, 'execute' | 'ask' | 'takeSnapshots'> {
   const by = cluster?.router ?? shards;
   return {
@@ -351,7 +351,7 @@ function servedBy(shards: Shards, cluster: ClusterNode | undefined): Pick<Shards
   };
 }
 
-/** Logs only the first fenced shard, because every shard detects the fence independently. */
+/** Logs only the first shard that is fenced, because every shard detects the new owner independently. */
 function onceFenced(log: Logger, onCannotServe: OnCannotServe): (shard: number, takenBy: string) => void {
   let isFenced = false;
   return (shard, takenBy) => {

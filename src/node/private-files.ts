@@ -19,7 +19,7 @@ export function keepPrivate(storeFolder: string | undefined, nodeFolder: string,
     repaired = [...ownPaths(nodeFolder, NODE_ENTRY), ...stored].filter(isOpenToOthers);
     for (const path of repaired) chmodSync(path, statSync(path).mode & 0o777 & ~OTHERS);
   } catch (error) {
-    // If the folder is unusable, opening it later fails with a more specific error.
+    // If the folder cannot be used, opening it later fails with a more specific error.
     log.warn({ code: 'files-not-private', error: messageOf(error) }, 'cannot restrict the permissions of store files');
     return;
   }
@@ -28,8 +28,8 @@ export function keepPrivate(storeFolder: string | undefined, nodeFolder: string,
 }
 
 /**
- * Folder entries that walletd created, including everything below them. Includes the folder itself if it has no other
- * entries.
+ * The entries of a folder that walletd has created, with everything below them. The folder itself is included if it has
+ * no other entries.
  */
 function ownPaths(folder: string, ownEntry: RegExp): string[] {
   if (statSync(folder, { throwIfNoEntry: false }) === undefined) return [];
@@ -39,7 +39,7 @@ function ownPaths(folder: string, ownEntry: RegExp): string[] {
   return [...(isOwn ? [folder] : []), ...own.flatMap((entry) => treeOf(join(folder, entry)))];
 }
 
-/** The path itself and, if it is a folder, everything below it. */
+/** This path and, if it is a folder, everything below it. */
 function treeOf(path: string): string[] {
   const found = statSync(path, { throwIfNoEntry: false });
   if (found === undefined) return [];

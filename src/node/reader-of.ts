@@ -7,13 +7,14 @@ import { shardOf } from '../worker/placement.js';
 
 type Contents = Pick<StoreReader, 'wal' | 'snapshots' | 'archive'>;
 
-/** Read access to a store for tools, with the shard count and scales the store was created with. */
+/** Read access to a store for tools, with the shard count and scales with which the store was created. */
 export function readerOf({ wal, snapshots }: Contents, meta: StoreMeta, archive?: Contents['archive']): StoreReader {
   return { ...formatsToRead(meta), wal, snapshots, archive };
 }
 
 /**
- * Reader formats without the contents. Throws a `FormatError` if the meta record is damaged or newer than this walletd.
+ * The formats by which a reader decodes the store, without access to the store itself. Throws a `FormatError` if the
+ * meta record is damaged or newer than this walletd.
  */
 export function readerFormats(meta: Buffer): Omit<StoreReader, keyof Contents> {
   return formatsToRead(decodeMeta(meta));

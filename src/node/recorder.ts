@@ -9,8 +9,8 @@ const EVERY_MS = 1000;
 export type Acknowledged = readonly (readonly [shard: number, Position])[];
 
 /**
- * Newest entries that the shards of this process have acknowledged. Empty after another process took over the store,
- * because that process now keeps the record.
+ * The newest entries that the shards of this process have acknowledged. Empty once another process has taken over the
+ * store, because that process now keeps the record.
  */
 export function servedHere(all: readonly ShardStatus[]): Acknowledged {
   if (all.some(({ state }) => state === 'fenced')) return [];
@@ -19,18 +19,18 @@ export function servedHere(all: readonly ShardStatus[]): Acknowledged {
   );
 }
 
-/** Maintains this node's record of acknowledged entries, once there are any. */
+/** Keeps this node's record of acknowledged entries up to date. */
 export class Recorder {
   private readonly timer: NodeJS.Timeout;
   /** Number of failed writes. */
   failures = 0;
-  /** Reason why the last write failed; undefined if it succeeded. */
+  /** The reason why the last write failed; undefined if it succeeded. */
   private problem: string | undefined = undefined;
 
   constructor(
     private readonly record: NodeRecord,
     private readonly storeId: string,
-    /** Returns the entries to record now. A shard that is left out keeps its previous record. */
+    /** Returns the entries to record now. A shard that is not among them keeps its previous record. */
     private readonly acknowledged: () => Acknowledged,
     private readonly log: Logger,
   ) {
@@ -49,7 +49,7 @@ export class Recorder {
       this.failures++;
       const message = messageOf(error);
       const at = { code: 'acknowledged-not-recorded', path: this.record.path, error: message };
-      // A write is attempted every second, but the failure is logged only once.
+      // A write is attempted every second, but the same failure is logged only once.
       if (message !== this.problem) this.log.warn(at, 'cannot record acknowledged positions');
       this.problem = message;
     }

@@ -8,7 +8,7 @@ import type { OpenStore } from './open-store.js';
 
 /**
  * Throws a `ConfigError` if a living cluster member uses a different archive from this node's, or if only one of the
- * two has an archive. Such a member could not take shards back, because it would lack their closed rounds.
+ * two has an archive. That member could not take shards back from this node, because it would lack their closed rounds.
  */
 export async function refuseOtherArchive(settings: Settings, { store, meta, name }: OpenStore): Promise<void> {
   const mine = archiveIdOf(settings, meta);

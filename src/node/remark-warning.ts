@@ -3,10 +3,13 @@ import type { CallbackCommand } from '../wallet/command.js';
 
 const EVERY_MS = 10_000;
 
-/** Logs callbacks that were accepted with a warning. Rate-limited, because a platform may send many of them. */
+/**
+ * Logs callbacks that were accepted with a warning. The number of lines is limited, because a platform may send many
+ * such callbacks.
+ */
 export class RemarkWarning {
   private writtenMs = Number.NEGATIVE_INFINITY;
-  /** Number of warnings suppressed since the last log line. */
+  /** Number of warnings that were not logged since the last log line. */
   private suppressed = 0;
 
   constructor(

@@ -5,7 +5,7 @@ import { ScaleTable } from '../wallet/amount.js';
 import type { Rules } from '../wallet/decide/rules.js';
 import { unitsOfWhole } from '../wallet/hand-limits.js';
 
-/** Store properties that affect decisions. Missing properties default to today's values. */
+/** Properties of a store that affect decisions. If they are missing, the current defaults are used. */
 export type RuleMeta = Pick<StoreMeta, 'unknownTips' | 'decisions'> & Partial<Pick<StoreMeta, 'scales'>>;
 const TODAY: RuleMeta = { unknownTips: UNKNOWN_TIPS_OF_TODAY, decisions: DECISIONS_OF_TODAY };
 const SCALES_OF_TODAY = { default: 4, byCurrency: {} };
@@ -29,12 +29,12 @@ export type RuleSettings = Pick<
   | 'products'
 >;
 
-/** Decisions version in force. An older store keeps its version unless the setting overrides it. */
+/** The decisions version that is in force. An older store keeps its version unless the setting overrides it. */
 export function decisionsOf({ decisions }: Pick<Settings, 'decisions'>, meta: Pick<StoreMeta, 'decisions'>): number {
   return decisions.version ?? meta.decisions ?? 1;
 }
 
-/** Whether callbacks must contain fields that do not affect any decision. */
+/** True if callbacks must contain even the fields that do not affect any decision. */
 export function isStrict(
   settings: Pick<Settings, 'callbacks' | 'decisions'>,
   meta: Pick<StoreMeta, 'decisions'>,
@@ -42,7 +42,10 @@ export function isStrict(
   return settings.callbacks.strict ?? decisionsOf(settings, meta) < 2;
 }
 
-/** Whether the answer to a malformed callback includes the reason. An older store keeps the four-field answer. */
+/**
+ * True if the answer to a malformed callback includes the reason. For an older store, the answer still has only four
+ * fields.
+ */
 export function includesReason(
   settings: Pick<Settings, 'callbacks' | 'decisions'>,
   meta: Pick<StoreMeta, 'decisions'>,
@@ -68,7 +71,7 @@ export function rulesOf(settings: RuleSettings, meta: RuleMeta = TODAY): Rules {
     rollbackStale: settings.rollback.stale,
     keepsRequests: true,
     remembersMessages: true,
-    // A store that predates placeTips keeps its behavior.
+    // A store from before placeTips keeps its behavior.
     tipsUnknown: settings.tips.unknown ?? unknownTips ?? 'credit',
     cancelStopsSingleState: isOfToday,
     confirmsOtherStake: isOfToday,

@@ -1,20 +1,21 @@
 import { ConfigError } from '../config/config-error.js';
 
 /**
- * Decides whether to sample, based on the traceparent header. An invalid header starts a new trace if it is sampled.
+ * Decides from the traceparent header whether a callback is sampled. If the header is invalid and the callback is
+ * sampled, it starts a new trace.
  */
 export type Sampler = (header: string) => boolean;
 
-/** Header offsets of the trace ID's last digits and of its flags. */
+/** Offsets in the header of the trace ID's last digits and of the flags. */
 const LAST_DIGITS = [27, 35] as const;
 const FLAGS = [53, 55] as const;
 
 const RATIO_RANGE = 16 ** (LAST_DIGITS[1] - LAST_DIGITS[0]);
 
 /**
- * Sampler configured by OTEL_TRACES_SAMPLER and OTEL_TRACES_SAMPLER_ARG. Decides before a span is created, and reads
- * only the few digits it needs: parsing the whole header took 0.3 us per callback. Services with the same ratio sample
- * the same traces. Throws a `ConfigError`.
+ * The sampler that OTEL_TRACES_SAMPLER and OTEL_TRACES_SAMPLER_ARG select. It decides before a span is created and
+ * reads only the few digits that it needs, because parsing the whole header took 0.3 us per callback. Services with the
+ * same ratio sample the same traces. Throws a `ConfigError`.
  */
 export function samplerOf(env: NodeJS.ProcessEnv): Sampler {
   const name = env.OTEL_TRACES_SAMPLER || 'parentbased_always_on';

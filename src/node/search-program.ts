@@ -10,11 +10,11 @@ import { openExisting } from './open-store.js';
 import { readerOf } from './reader-of.js';
 import type { SearchJob } from './store-searches.js';
 
-/** Interval of progress messages. */
+/** Interval between two progress messages. */
 const TELL_MS = 500;
-/** Time limit after the channel closes, in case an unresponsive store keeps the process alive. */
+/** Time limit for exiting after the channel has closed, in case an unresponsive store keeps the process alive. */
 const END_MS = 2000;
-/** Low priority, because the shards come first. */
+/** Lower priority than the shards, which come first. */
 const NICE = 10;
 
 /**
@@ -27,7 +27,7 @@ process.on('disconnect', () => {
   isWanted = false;
   setTimeout(() => process.exit(1), END_MS).unref();
 });
-// Ignore the error of a line that cannot be sent because the channel has closed.
+// A line cannot be sent once the channel has closed, so ignore this error.
 process.on('error', () => {});
 process.once('message', (job: SearchJob) => void run(job));
 // The parent may already have exited.
@@ -49,10 +49,11 @@ async function search(
   query: StoreQuery,
   onShare: (share: number) => void,
 ): Promise<SearchLine> {
-  // Reading makes no durability promises, so skip the check of the store's configuration.
+  // A search promises no durability, so skip the check of the store's durability configuration.
   const trusting = { ...settings, durability: 'fsync', redis: { ...settings.redis, trustConfig: true } };
   const { store, meta, archive } = await openExisting(trusting, 'read');
-  // Lower the priority only now, because the checks made while opening the store have a time limit of a few seconds.
+  // Lower the priority only after the store is open, because the checks made while opening it have a time limit of a
+  // few seconds.
   setPriority(NICE);
   try {
     const reader = readerOf(store, meta, archive);

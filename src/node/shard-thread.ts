@@ -54,7 +54,7 @@ export function newSnapshotId(): string {
   return randomBytes(SNAPSHOT_ID_BYTES).toString('hex');
 }
 
-/** Snapshot schedule and retention. */
+/** When snapshots are taken, and how many of them and how much of the log are kept. */
 export function policyOf(
   { snapshots, history }: Pick<Settings, 'snapshots' | 'history'>,
   { shards }: StoreMeta,
@@ -63,7 +63,10 @@ export function policyOf(
   return { everyEntries, everyMs: everySeconds * 1000, keep, historyBytesMax: history.maxBytes / shards };
 }
 
-/** Rules in which the format gate disables every option that would write records older readers cannot understand. */
+/**
+ * The rules, in which the format gate turns off every option that would write records which other nodes cannot read
+ * yet.
+ */
 function rulesThrough(gate: FormatGate, rules: Rules): Rules {
   return Object.defineProperties(
     { ...rules },
@@ -78,7 +81,7 @@ function rulesThrough(gate: FormatGate, rules: Rules): Rules {
   );
 }
 
-/** Creates the codec that parses this store's callbacks and formats their answers. Takes about 50 ms. */
+/** Creates the codec that parses this store's callbacks and writes their answers. Takes about 50 ms. */
 export function codecOf({ settings, meta }: Pick<ShardThreadSettings, 'settings' | 'meta'>): CallbackCodec {
   const { money, adjustBalance, txnsMax, statusCodes, sessionToken } = settings;
   const scales = new ScaleTable(meta.scales);
@@ -89,32 +92,35 @@ export function codecOf({ settings, meta }: Pick<ShardThreadSettings, 'settings'
   return new CallbackCodec({ scales, amountLimits, ...limits, ...shape, sessionToken, closed }, systemClock);
 }
 
-/** Everything that a thread needs to know about the process. Plain data, so that it can be sent to a worker. */
+/** Everything that a thread needs to know about the process. It is plain data, so that it can be sent to a worker. */
 export interface ShardThreadSettings extends Identity {
   readonly settings: ShardSettings;
   readonly meta: StoreMeta;
   readonly shards: readonly number[];
   readonly heapMaxBytes: number;
-  /** Total over all shards of the thread. */
+  /** Memory limit for the records of all shards of the thread. */
   readonly recordsMaxBytes: number;
   /** How long a signature is valid. */
   readonly replayWindowMs: number;
-  /** Wall clock minus monotonic clock, as measured by the process when the thread starts. */
+  /** Wall clock minus monotonic clock, as measured by the process at the start of the thread. */
   readonly clockOffsetMs: number;
-  /** Newest entries that this node's record lists as acknowledged. */
+  /** The newest entries that this node's record lists as acknowledged. */
   readonly acknowledged: ReadonlyMap<number, Position>;
   readonly isTracing: boolean;
-  /** True if other nodes own some of the shards. */
+  /** True if several nodes share the shards. */
   readonly isShared: boolean;
 }
 
-/** Callbacks from a thread to the rest of the process. */
+/** Functions by which a thread reaches the rest of the process. */
 export interface ThreadPorts {
   readonly onFenced: OnFenced;
   readonly putCopies: PutCopies;
 }
 
-/** Bytes of each log's newest entries that are kept outside the heap, a small part of the thread's memory. */
+/**
+ * Number of bytes of each log's newest entries that are kept outside the heap. They take a small part of the thread's
+ * memory.
+ */
 export function recentBytesMaxOf({ heapMaxBytes, recordsMaxBytes, shards }: ThreadMemory): number {
   return Math.min(RECENT_BYTES_MAX, Math.floor((heapMaxBytes + recordsMaxBytes) / RECENT_SHARE / shards.length));
 }
@@ -122,8 +128,8 @@ export function recentBytesMaxOf({ heapMaxBytes, recordsMaxBytes, shards }: Thre
 type ThreadMemory = Pick<ShardThreadSettings, 'heapMaxBytes' | 'recordsMaxBytes' | 'shards'>;
 
 /**
- * Opens the shards of one thread (main or worker), with their store, memory guard and telemetry. `thread` is its name
- * in metrics.
+ * Opens the shards of one thread (the main thread or a worker), with their store, memory guard and telemetry. `thread`
+ * is its name in metrics.
  */
 export async function openShardThread(
   thread: string,
@@ -148,7 +154,7 @@ export async function openShardThread(
   const archive = await openArchive(settings, meta.storeId, { onStuck, tie: { ...tie, write } });
   const memory = new MemoryGuard({ heapMaxBytes, youngBytes: youngBytes(heapMaxBytes), recordsMaxBytes }, log);
   const vitals = new ThreadVitals(thread, heapMaxBytes);
-  // Only one thread needs to query the store's size.
+  // Only one thread, the one with shard 0, needs to measure the store's size.
   const room = shards.includes(0) ? new StoreGauge(store) : undefined;
   const telemetry = new ShardTelemetry(log, memory, {
     thread,
@@ -158,14 +164,14 @@ export async function openShardThread(
     server: () => store.server,
     news,
   });
-  // Without a cluster, a node writes every format that it reads. In a cluster, the shard assignment decides, once there
-  // is one.
+  // Without a cluster, a node writes every format that it can read. In a cluster, the shard assignment determines the
+  // format, once there is an assignment.
   const gate = new FormatGate(options.isShared ? 1 : STORE_FORMAT);
   const host = new ShardHost(shards, {
     codec,
     shardCount: meta.shards,
     isShared: options.isShared,
-    // From now on, the store's driver repeats this check after each reconnect.
+    // The store's driver repeats this check after each reconnect from now on.
     checkStore: async () => {
       const found = await store.meta.maybeRead();
       if (found?.storeId !== meta.storeId) throw new RecoveryError('the store is another one than before');
@@ -189,7 +195,7 @@ export async function openShardThread(
     loopIdleMs: () => performance.eventLoopUtilization().idle,
     idleMs: settings.memory.idleSeconds * 1000,
     archive,
-    // Reading an archive in the store's own folder costs no more than reading a key file, so no key filter is needed.
+    // Reading an archive in the store's own folder costs no more than reading a key file, so no key file is needed.
     names: settings.archive === null ? undefined : new KeyFiles(nodeFolder, driver.recordName, meta.storeId),
     memoryMs: settings.retention.memorySeconds * 1000,
     memory,
@@ -220,7 +226,8 @@ export async function openShardThread(
     },
   });
   memory.watch(() => host.recordBytes);
-  // The archive of a folder store is next to it, and such a store is never restored beneath a running server.
+  // The archive of a folder store is next to the store, and such a store is never restored while a server is running on
+  // it.
   if (archive !== undefined && store.table !== undefined) {
     stopTying = keepTied({
       storeId: meta.storeId,
@@ -239,7 +246,7 @@ export async function openShardThread(
 /** Ends a process that can no longer use the store. The supervisor or the main thread starts a new one. */
 function endStuckThread(why: string, log: Logger): void {
   log.error({ code: 'store-unusable', error: why }, 'store is unusable in this process, exiting');
-  // Ending only the thread would not close LMDB, so its successor would find the same broken environment.
+  // If only this thread ended, LMDB would not be closed, and the next thread would find the same broken environment.
   if (isMainThread) process.exit(EXIT.failure);
   else process.kill(process.pid, 'SIGKILL');
 }

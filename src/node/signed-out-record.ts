@@ -7,7 +7,10 @@ import { messageOf } from '../base/message-of.js';
 import { UnknownFormatError } from '../store/format/format-error.js';
 import { parseNodeFile } from '../store/format/node-file.js';
 
-/** Persists signed-out sessions in the node's folder, so that a restart does not make a stolen cookie valid again. */
+/**
+ * Stores signed-out sessions in the node's folder. Without this record, a stolen cookie would become valid again after
+ * a restart.
+ */
 export class SignedOutRecord {
   private readonly path: string;
 
@@ -20,7 +23,7 @@ export class SignedOutRecord {
     this.path = join(folder, `signed-out-${crc32(store).toString(16).padStart(8, '0')}.json`);
   }
 
-  /** Empty if the file is missing or unreadable. Throws an `UnknownFormatError` if a newer walletd wrote it. */
+  /** The recorded sign-outs; empty if the file is missing or unreadable. */
   read(): readonly SignedOut[] {
     try {
       const { signedOut } = parseNodeFile<{ signedOut: unknown }>(this.path, readFileSync(this.path, 'utf8'));
@@ -37,7 +40,7 @@ export class SignedOutRecord {
     }
   }
 
-  /** Does not throw. If the write fails, the sign-out lasts only until this process ends. */
+  /** Records the sign-outs. Does not throw. If the write fails, a sign-out lasts only until this process ends. */
   write(signedOut: readonly SignedOut[]): void {
     try {
       mkdirSync(dirname(this.path), { recursive: true });

@@ -35,7 +35,7 @@ export async function startShards(parts: Parts, isStopping: () => boolean): Prom
 }
 
 /**
- * Takes over the store and recovers all shards. Resolves when each shard either serves or has stopped. Throws if none
+ * Takes over the store and recovers all shards. Resolves once each shard either serves or has stopped. Throws if none
  * serves.
  */
 async function startAlone(parts: Parts): Promise<void> {
@@ -50,7 +50,7 @@ async function startAlone(parts: Parts): Promise<void> {
   void logStoreWarnings(parts).finally(() => opened.store.close());
 }
 
-/** Joins the cluster. Resolves when this node can execute callbacks or forward them. */
+/** Joins the cluster. Resolves once this node can execute callbacks or forward them. */
 async function startWithOthers(parts: Parts, cluster: ClusterNode, isStopping: () => boolean): Promise<void> {
   const { opened, shards, lastRun, settings } = parts;
   await opened.store.mayBeShared().catch(asStoreProblem('share', opened.name));
@@ -65,8 +65,8 @@ async function startWithOthers(parts: Parts, cluster: ClusterNode, isStopping: (
 }
 
 /**
- * Refuses to start without cluster settings while a cluster is running: this node would take over all shards and end
- * the cluster's nodes.
+ * Refuses to start without cluster settings while a cluster is running on the store. Otherwise, this node would take
+ * over all shards, and the cluster's nodes would stop serving.
  */
 async function refuseBesideCluster({ store, name }: OpenStore): Promise<void> {
   const living = await livingMembers(store.table, () => true);
@@ -78,8 +78,8 @@ async function refuseBesideCluster({ store, name }: OpenStore): Promise<void> {
 }
 
 /**
- * Refuses to start while a node with the same name is alive. On a restart, the previous process has exited or is about
- * to.
+ * Refuses to start while a node with the same name is alive. At a restart, the previous process has exited or is about
+ * to exit.
  */
 async function refuseSameName(settings: Settings, { store }: OpenStore): Promise<void> {
   const name = nameOf(settings);
@@ -91,7 +91,7 @@ async function refuseSameName(settings: Settings, { store }: OpenStore): Promise
   );
 }
 
-/** Not awaited, because startup must not wait for an unresponsive replica. */
+/** Startup does not wait for this, because a replica may be unresponsive. */
 async function logStoreWarnings({ opened, log }: Parts): Promise<void> {
   const concerns = await opened.store.concerns().catch(() => []);
   for (const concern of concerns)
@@ -100,7 +100,7 @@ async function logStoreWarnings({ opened, log }: Parts): Promise<void> {
 
 interface TakenStore {
   readonly fences: readonly Takeover[];
-  /** Newest time in the logs before this start wrote its fences; 0 if they were empty. */
+  /** The newest time in the logs before this start wrote its fences; 0 if the logs were empty. */
   readonly foundMs: number;
 }
 
@@ -128,7 +128,8 @@ async function takeStoreOver({ log, identity, opened, settings }: Parts): Promis
 }
 
 /**
- * For use in `catch`: turns a transient store error into a readable message about the store. Passes other errors on.
+ * For use in `catch`. Turns a transient store error into a readable message about the store, and throws any other error
+ * again.
  */
 function asStoreProblem(what: string, name: string): (error: Error) => never {
   return (error) => {
@@ -136,7 +137,7 @@ function asStoreProblem(what: string, name: string): (error: Error) => never {
   };
 }
 
-/** A stopped shard does not prevent the others from serving. */
+/** A shard that has stopped does not prevent the others from serving. */
 function mustServe(shards: Shards): void {
   const status = shards.status();
   const [first] = status;
@@ -149,13 +150,13 @@ export interface Ports {
   readonly adminPort: number;
 }
 
-/** Memory of a closed bet including its round, measured with `bench memory`. */
+/** Memory that a closed bet takes, including its round, as measured with `bench memory`. */
 const CLOSED_BET_BYTES = 200;
 const HOUR_SECONDS = 3600;
-/** Closed bets per second in the warning's example. */
+/** Number of closed bets per second in the warning's example. */
 const EXAMPLE_RATE = 100;
 
-/** Warns at startup instead of when memory is full. */
+/** Warns at startup that closed rounds will fill the memory, so that operators do not find out only when it is full. */
 export function warnWithoutArchive({ settings, log }: Pick<Parts, 'settings' | 'log'>): void {
   if (hasArchive(settings)) return;
   const bytesPerHour = CLOSED_BET_BYTES * EXAMPLE_RATE * HOUR_SECONDS;

@@ -4,18 +4,24 @@ import type { ClusterNode } from '../cluster/cluster-node.js';
 import type { Shards } from '../worker/shards.js';
 import type { Parts } from './parts.js';
 
-/** Time limit for pending answers. Including the time to close, a stop takes less than the documented 5 s. */
+/**
+ * Time limit for pending answers. Together with the time to close everything, a stop takes less than the 5 s stated in
+ * the docs.
+ */
 const DRAIN_MS = 3000;
-/** Deadline of the final snapshots. An unfinished snapshot is abandoned, because the log contains everything. */
+/**
+ * Deadline of the final snapshots, in ms after the start of the stop. A snapshot that is not finished by then is
+ * abandoned, because the log contains everything.
+ */
 const SNAPSHOTS_UNTIL_MS = 3500;
 const POLL_MS = 5;
-/** Time after which load balancers have noticed that this node is not ready. */
+/** Time within which load balancers notice that this node is not ready. */
 const NOTICED_MS = 5000;
 const CONNECTIONS_POLL_MS = 50;
 
 /**
- * Finishes pending requests, refuses new ones, and closes. Also works during a start, when only some shards serve.
- * Resolves to false if the store did not respond, which leaves some outcomes unknown.
+ * Answers pending requests, refuses new ones, and closes everything. Also works during a start, when only some shards
+ * serve. Resolves to false if the store did not respond, so that some outcomes are unknown.
  */
 export async function stopParts(parts: Parts): Promise<boolean> {
   const { log, service, shards, cluster, callbacks, admin, verifier, health, recorder, timeKeeper, tracer } = parts;
@@ -26,14 +32,14 @@ export async function stopParts(parts: Parts): Promise<boolean> {
   admin.drain();
   const verified = verifier.stop();
   const drained = await shards.drain(DRAIN_MS);
-  // Wait at least once, because requests sent before the stop may not have been read yet.
+  // Wait at least once, because requests that were sent before the stop may not have been read yet.
   do await delay(POLL_MS);
   while (callbacks.inFlight + admin.inFlight > 0 && systemClock.monotonicMs() < startedMs + DRAIN_MS);
   const isAnswered = drained && callbacks.inFlight + admin.inFlight === 0;
   callbacks.close();
   await admin.close();
-  // An unreachable store may come back without its newest entries, for example after a replica is promoted. Only this
-  // process still has them, so it saves them.
+  // An unreachable store may come back without its newest entries, for example because a replica was promoted. Only
+  // this process still has these entries, so save them to files.
   const kept = shards.keepOrphans();
   if (drained) await takeLastSnapshots(shards, startedMs + SNAPSHOTS_UNTIL_MS - systemClock.monotonicMs());
   await cluster?.leave();
@@ -56,9 +62,9 @@ export async function stopParts(parts: Parts): Promise<boolean> {
 }
 
 /**
- * Drains the node: other nodes take over its shards, and every answer closes its connection. Load balancers need a
- * while to notice that this node is not ready. Until then, and while connections are open, callbacks are accepted and
- * forwarded.
+ * Drains the node. Other nodes take over its shards, and each connection is closed after the next answer on it. Load
+ * balancers need a while to notice that this node is not ready. Until then, and while connections are open, callbacks
+ * are accepted and forwarded.
  */
 async function giveAway({ settings, callbacks, log }: Parts, cluster: ClusterNode): Promise<void> {
   const startedMs = systemClock.monotonicMs();
@@ -74,7 +80,7 @@ async function giveAway({ settings, callbacks, log }: Parts, cluster: ClusterNod
   }
 }
 
-/** Takes snapshots so that the next start has little to replay. */
+/** Takes snapshots, so that the next start has little to replay. */
 async function takeLastSnapshots(shards: Shards, timeMs: number): Promise<void> {
   const pace = { restMs: 0, deadlineMs: systemClock.monotonicMs() + timeMs };
   await Promise.race([shards.takeSnapshots(pace), delay(timeMs, undefined, { ref: false })]);

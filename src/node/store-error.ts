@@ -15,7 +15,7 @@ export class NoStoreError extends StoreError {
   }
 }
 
-/** Turns a failure of the named store into a readable message. */
+/** Turns a failure of the store with this name into a readable message. */
 export function asStoreError(error: Error, name: string): Error {
   return error instanceof StoreError || error instanceof ConfigError
     ? error

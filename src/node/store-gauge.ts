@@ -2,9 +2,9 @@ import type { Store, StoreRoom } from '../store/store.js';
 
 const EVERY_MS = 15_000;
 
-/** Measures the store's size periodically, because a scrape must not wait for the store. */
+/** Measures the store's size at regular intervals, because a scrape must not wait for the store. */
 export class StoreGauge {
-  /** Undefined until the store has responded once, and while it does not respond. */
+  /** The latest measurement. Undefined until the store has responded once, and while it does not respond. */
   newest: StoreRoom | undefined = undefined;
   private readonly timer: NodeJS.Timeout;
 

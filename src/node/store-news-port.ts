@@ -5,7 +5,10 @@ type Told =
   | { readonly type: 'failed'; readonly shard: number; readonly error: string; readonly nowMs: number }
   | { readonly type: 'answered'; readonly shard: number; readonly server: string | undefined; readonly nowMs: number };
 
-/** Worker side: forwards store reports to the main thread, so that an outage is logged once, not once per thread. */
+/**
+ * The worker's side: forwards store reports to the main thread, so that an outage is logged once and not once per
+ * thread.
+ */
 export function sendNewsTo(port: MessagePort): StoreNews {
   const tell = (told: Told) => port.postMessage(told);
   return {
@@ -14,7 +17,7 @@ export function sendNewsTo(port: MessagePort): StoreNews {
   };
 }
 
-/** Main thread side: receives reports from the worker with these shards until the worker ends. */
+/** The main thread's side: receives reports from the worker with these shards until the worker ends. */
 export function receiveNews(port: MessagePort, shards: readonly number[], watch: StoreWatch): void {
   port.on('message', (told: Told) => {
     if (told.type === 'failed') watch.failed(told.shard, told.error, told.nowMs);

@@ -6,14 +6,14 @@ import { messageOf } from '../base/message-of.js';
 import type { StoreSettings } from './drivers/driver.js';
 
 const PROGRAM = fileURLToPath(new URL('./search-program.js', import.meta.url));
-/** Small, because a search retains none of the data it reads. */
+/** Heap size of the search process. It can be small, because a search keeps none of the data that it reads. */
 const HEAP_MIB = 256;
-/** Time limit for closing the store, which an unresponsive store may exceed. */
+/** Time limit after which the search process is killed, because closing an unresponsive store could take longer. */
 const KILL_AFTER_MS = 3000;
 
 /**
- * Message that starts the search. It is sent over the channel rather than as arguments, which other users of the
- * machine can see, because a store has a password.
+ * The message that starts a search. Because a store has a password, it is sent over the channel; command-line arguments
+ * are visible to other users of the machine.
  */
 export interface SearchJob {
   readonly settings: StoreSettings;
@@ -21,9 +21,9 @@ export interface SearchJob {
 }
 
 /**
- * Searches the store in a separate process, so that a multi-gigabyte log takes no time from the shards. Only one search
- * runs at a time. The channel closes when the search is canceled, or when this process dies for any reason; the search
- * then ends.
+ * Searches the store in a separate process, so that reading a log of several gigabytes takes no time from the shards.
+ * Only one search runs at a time. When the search is canceled, or this process dies for any reason, the channel closes,
+ * and the search process ends.
  */
 export class StoreSearches implements StoreSearcher {
   private readonly settings: StoreSettings;
@@ -44,7 +44,7 @@ export class StoreSearches implements StoreSearcher {
     });
     const gone = new Promise<void>((resolve) => {
       child.once('exit', () => resolve());
-      // A channel error ends the search. Without a listener, it would crash this process.
+      // An error of the channel must end the search. Without this listener, it would crash this process.
       child.on('error', () => child.pid === undefined && resolve());
     }).then(() => {
       this.running = undefined;
@@ -81,7 +81,7 @@ async function* linesOf(
       const isLast = line.type === 'end' || line.type === 'failed';
       if (isLast) {
         stop();
-        // The caller may start the next search as soon as this one returns.
+        // Wait for the end of the process, because the caller may start the next search as soon as this one returns.
         await gone;
       }
       yield line;

@@ -2,13 +2,13 @@ import type { Logger } from '../base/logger.js';
 
 const SAY_MS = 10_000;
 
-/** Reports about the store from the threads. Times are from the monotonic clock, which all threads share. */
+/** Reports from the threads about the store. Times are on the monotonic clock, which all threads share. */
 export interface StoreNews {
-  /** An append to this shard has an unknown outcome. */
+  /** The outcome of an append to this shard is unknown. */
   failed(shard: number, error: string, nowMs: number): void;
   /**
-   * An append to a shard that had failed now has an outcome. `server` receives the appends: with several servers, the
-   * current master.
+   * The outcome of an append to a shard that had failed is now known. `server` is the server that receives the appends:
+   * if the store has several servers, the current master.
    */
   answered(shard: number, server: string | undefined, nowMs: number): void;
 }
@@ -18,7 +18,7 @@ export interface StoreNews {
  * at the end.
  */
 export class StoreWatch implements StoreNews {
-  /** Shards whose last append has an unknown outcome. */
+  /** Shards for which the outcome of the last append is unknown. */
   private readonly failing = new Set<number>();
   private sinceMs = 0;
   private saidMs = 0;
@@ -41,7 +41,9 @@ export class StoreWatch implements StoreNews {
     this.log.info({ awayMs: Math.round(nowMs - this.sinceMs), server }, 'store answers again');
   }
 
-  /** Forgets the shards of a thread that has ended. Its successor determines the outcomes of their appends. */
+  /**
+   * Forgets the shards of a thread that has ended. The thread that replaces it finds out the outcomes of their appends.
+   */
   forget(shards: readonly number[]): void {
     for (const shard of shards) this.failing.delete(shard);
   }

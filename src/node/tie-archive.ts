@@ -10,23 +10,24 @@ import { checkFolder, findArchiveId, hasArchive, identifyArchive, placeOfArchive
 import { StoreError } from './store-error.js';
 
 /**
- * Ties a store to its archive. An archive has a random ID, which the store's meta record contains. Every process that
- * opens the archive compares the two IDs, so that closed rounds are read from the archive they were written to. The
- * first process to write an ID into the record wins. A process with a different archive is refused.
+ * This file ties a store to its archive. An archive has a random ID, which the store's meta record also contains. Every
+ * process that opens the archive compares the two IDs, so that closed rounds are read from the archive to which they
+ * were written. If several processes write an ID into the record at the same time, the first one wins, and a process
+ * with a different archive is refused.
  */
 
-/** Store with its meta record as it was read. */
+/** A store with its meta record as it was read. */
 interface Recorded {
   readonly store: Pick<Store, 'meta'>;
   readonly meta: StoreMeta;
 }
 
-/** Tie in a store's record, for comparison with the archive that is opened. */
+/** The tie in a store's record. An archive that is opened is compared with it. */
 export function tieOf(settings: StoreSettings, { archiveId }: Pick<StoreMeta, 'archiveId'>): ArchiveTie {
   return { archiveId, store: driverOf(settings).name };
 }
 
-/** The same tie, but also writes the archive's ID into a record that has none. */
+/** Like `tieOf`, but if the record has no archive ID yet, also writes the ID of the archive into it. */
 export function writingTieOf(
   settings: StoreSettings,
   { store, meta }: Recorded,
@@ -53,7 +54,7 @@ export function mustHaveArchive(settings: StoreSettings, { archiveId }: Pick<Sto
 }
 
 /**
- * Throws if a start would refuse the store's archive, as far as this can be determined without connecting. Creates
+ * Throws if a start would refuse the store's archive, as far as this is known without connecting to it. Creates
  * nothing.
  */
 export async function checkTie(settings: StoreSettings, meta: StoreMeta): Promise<void> {
@@ -65,7 +66,7 @@ export async function checkTie(settings: StoreSettings, meta: StoreMeta): Promis
 /**
  * Ties the store to the configured archive. Assigns the archive an ID and writes it into the record if either is
  * missing. Returns the updated record. Throws a `StoreError` if the archive is missing or differs from the one in the
- * record. An unreachable archive is tied when it is first used.
+ * record. If the archive is unreachable, the store is tied to it when it is first used.
  */
 export async function tieArchive(settings: StoreSettings, { store, meta }: Recorded, log: Logger): Promise<StoreMeta> {
   await checkTie(settings, meta);
@@ -79,7 +80,10 @@ export async function tieArchive(settings: StoreSettings, { store, meta }: Recor
   });
 }
 
-/** Clause that reports a configured archive other than the one in the record; undefined if they match. */
+/**
+ * A clause for an error message which says that the configured archive is not the one in the record; undefined if it
+ * is.
+ */
 export async function findOther(settings: StoreSettings, meta: StoreMeta): Promise<string | undefined> {
   if (meta.archiveId === undefined || !hasArchive(settings)) return undefined;
   const found = await findArchiveId(settings, meta.storeId);
@@ -89,9 +93,9 @@ export async function findOther(settings: StoreSettings, meta: StoreMeta): Promi
 }
 
 /**
- * Ties the store to the configured archive, regardless of which archive its record named. For an operator who accepts
- * the loss of the previous archive. Creates an empty archive if there is none. If the settings name no archive, clears
- * the record's archive ID. Resolves with the ID. No server may be running on the store.
+ * Ties the store to the configured archive, even if the record names a different one. Used when an operator accepts the
+ * loss of the previous archive. Creates an empty archive if there is none. If the settings name no archive, clears the
+ * record's archive ID. Resolves with the ID. No server may be running on the store.
  */
 export async function adoptArchive(settings: StoreSettings, { store, meta }: Recorded): Promise<string | undefined> {
   return await asArchiveProblem(settings, async () => {

@@ -11,36 +11,36 @@ import type { TimeRecord } from './time-record.js';
 
 export interface TimeKeeperDeps {
   readonly shards: Pick<Shards, 'status' | 'confirmTime'>;
-  /** Undefined if this node has no cluster. */
+  /** The clocks of the other cluster members; undefined if this node has no cluster. */
   readonly cluster: () => ClusterWitnesses | undefined;
   readonly retentionMs: number;
   /** Value of the `clock.confirmedOn` setting. */
   readonly confirmedOn: string | null;
   readonly record: Pick<TimeRecord, 'confirmedMs' | 'write'>;
-  /** The machine's uncorrected clock. */
+  /** The machine's own clock, without corrections. */
   readonly clock: Clock;
   readonly timers: Timers;
   readonly log: Logger;
 }
 
-/** Differences between this machine's clock and the known times, in ms. */
+/** Differences in ms between this machine's clock and other known times. */
 export interface TimeMeasures {
-  /** Our clock minus the confirmed time: how far irreversible actions lag behind. */
+  /** This machine's clock minus the confirmed time. Irreversible actions lag behind the clock by this much. */
   readonly unconfirmedMs: number;
-  /** Newest log time minus our clock; 0 if the clock is ahead. */
+  /** Newest log time minus this machine's clock; 0 if the clock is ahead. */
   readonly logAheadMs: number;
 }
 
 const TICK_MS = 10_000;
 const SAVE_MS = 60_000;
-/** Tolerance for clock differences between machines that serve the same log in turn. */
+/** Tolerated difference between the clocks of machines that serve the same log one after another. */
 export const LOG_AHEAD_MS = 60_000;
-/** Long enough that weekends and repairs do not raise an alert. */
+/** Long enough that downtime over a weekend or during a repair does not raise an alert. */
 export const UNCONFIRMED_MS = DAY_MS;
 
 /**
  * Maintains the time that this process's threads use for irreversible actions. Warns if clock, log and confirmed time
- * disagree. The rule is in base/irreversible-time.ts. Each thread asks the archive's server itself.
+ * disagree. The rule is in base/irreversible-time.ts. Each thread reads the clock of the archive's server itself.
  */
 export class TimeKeeper {
   private known: { readonly confirmedMs: number; readonly atMs: number } | undefined = undefined;
@@ -53,13 +53,13 @@ export class TimeKeeper {
   constructor(private readonly deps: TimeKeeperDeps) {}
 
   /**
-   * Call this when the shards serve. `foundMs` is the newest log time before this process wrote to the logs; 0 if the
+   * Call this once the shards serve. `foundMs` is the newest log time before this process wrote to the logs; 0 if the
    * logs were empty. If it is undefined, the current log time is used.
    */
   start(foundMs?: number): void {
     const { record, clock, timers } = this.deps;
     const beganMs = record.confirmedMs ?? foundMs ?? this.logMs;
-    // An empty log contains nothing that could be lost.
+    // An empty log contains nothing that could be lost, so the clock can be trusted.
     this.know(beganMs === 0 ? clock.now() : beganMs);
     this.tick();
     this.cancels = [timers.every(TICK_MS, () => this.tick()), timers.every(SAVE_MS, () => this.save())];
@@ -78,7 +78,7 @@ export class TimeKeeper {
     };
   }
 
-  /** Newest log time of all shards that this process reads; 0 if there are none. */
+  /** The newest log time of all shards that this process reads; 0 if there is none. */
   private get logMs(): number {
     return this.deps.shards.status().reduce((newest, { timeMs }) => Math.max(newest, timeMs), 0);
   }
@@ -89,7 +89,7 @@ export class TimeKeeper {
 
   private confirmedMs(ourMs: number): number | undefined {
     const { clock, cluster, confirmedOn } = this.deps;
-    // An operator who has checked the calendar is as good a witness as a peer.
+    // An operator's confirmation of this clock counts as much as the clock of another member.
     const peersMs = [...(cluster()?.peersMs ?? []), ...(isConfirmedOn(confirmedOn, ourMs) ? [ourMs] : [])];
     const { known } = this;
     return irreversibleTimeMs({
@@ -108,7 +108,7 @@ export class TimeKeeper {
     if (timeMs === undefined) return;
     const witnesses = cluster();
     const isWitnessed = (witnesses?.peersMs.length ?? 0) > 0;
-    // If the clock is set back for a moment, earlier confirmations stay valid.
+    // Earlier confirmations stay valid if the clock is set back for a moment.
     if (isWitnessed || timeMs >= (this.known?.confirmedMs ?? 0)) this.know(timeMs);
     shards.confirmTime({ timeMs, retentionMs: longestRetentionMs(retentionMs, witnesses?.retentionsMs ?? []) });
   }
@@ -149,7 +149,7 @@ export class TimeKeeper {
   }
 }
 
-/** A damaged log may contain any number, even one that is not a valid time. */
+/** A damaged log may contain any number as a time, even one that is not a valid date. */
 function iso(timeMs: number): string {
   const date = new Date(Math.floor(timeMs));
   return Number.isNaN(date.getTime()) ? String(timeMs) : date.toISOString();

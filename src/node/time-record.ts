@@ -5,13 +5,13 @@ import { UnknownFormatError } from '../store/format/format-error.js';
 import { parseNodeFile } from '../store/format/node-file.js';
 
 /**
- * Newest confirmed time, stored in the node's folder. Without it, the errors of repeated restarts under a wrong clock
- * would add up.
+ * The newest confirmed time, which is stored in the node's folder. Without it, the errors of several restarts with a
+ * wrong clock would add up.
  */
 export class TimeRecord {
   private constructor(
     private readonly path: string,
-    /** Milliseconds since 1970. Undefined if no time was recorded or the file is unreadable. */
+    /** The recorded time in milliseconds since 1970. Undefined if no time was recorded or the file is unreadable. */
     readonly confirmedMs: number | undefined,
   ) {}
 

@@ -12,7 +12,10 @@ export interface Tls {
   readonly keyFile: string;
   readonly certificate: Buffer;
   readonly key: Buffer;
-  /** Earliest expiry among all certificates in the file: the listener's own and its chain. */
+  /**
+   * The earliest time at which a certificate in the file expires, whether it is the listener's own or part of its
+   * chain.
+   */
   readonly endsMs: number;
 }
 
@@ -21,7 +24,7 @@ const PEM_CERTIFICATE =
 
 /**
  * Certificate and key of one listener, which error messages call `name`. Undefined if none are set. Throws a
- * `ConfigError` that says which of the two is wrong; the callback listener's library does not.
+ * `ConfigError` that names the one that is wrong, because the callback listener's library does not name it.
  */
 export function loadTls({ certificateFile, keyFile }: Settings['tls'], name: string): Tls | undefined {
   if (certificateFile === null || keyFile === null) return undefined;
@@ -51,8 +54,7 @@ function endOf(pem: Buffer): number {
 function read(file: string, setting: string): Buffer {
   try {
     const bytes = readFileSync(file);
-    // The callback listener's library reads the file itself, and would take a byte order mark as part of the first
-    // line.
+    // The callback listener's library reads the file itself. It would take a byte order mark as part of the first line.
     if (decodeText(bytes).length < bytes.toString().length) {
       throw new Error('it begins with a byte order mark: save it without one');
     }

@@ -8,15 +8,15 @@ const RETRY_MS = 250;
 const SAY_MS = 5000;
 
 interface Waiting {
-  /** Maximum outage to wait for. After that, the store's error is thrown. */
+  /** Maximum time to wait during an outage. After that, the store's error is thrown. */
   readonly waitMs: number;
   readonly clock: Pick<Clock, 'monotonicMs'>;
   readonly log: Logger;
 }
 
 /**
- * Opens a store, and waits if it is unreachable: at a reboot, the store may start after walletd. Any other error ends
- * the wait at once, because a wrong password, for example, will not become right.
+ * Opens a store and waits if it is unreachable, because after a reboot the store may start later than walletd. Any
+ * other error ends the wait at once: a wrong password, for example, does not become right with time.
  */
 export async function waitForStore<T>(open: () => Promise<T>, { waitMs, clock, log }: Waiting): Promise<T> {
   const startedMs = clock.monotonicMs();

@@ -12,13 +12,13 @@ const WATCH_MS = 1000;
 const WORKER_ENTRY = new URL('./worker-entry.js', import.meta.url);
 
 /**
- * One process of walletd: its listeners, the shards behind them, and their store.
+ * One walletd process: its listeners, the shards behind them, and their store.
  *
  *   open (parts)  ->  start  ->  serves  ->  stop
  *                       └────────────────────^
  */
 export class WalletNode {
-  /** 0 until the listener is open. */
+  /** Port of the callback listener; 0 until the listener is open. */
   callbackPort = 0;
   adminPort = 0;
   private isStopping = false;
@@ -44,8 +44,8 @@ export class WalletNode {
   }
 
   /**
-   * Resolves when all shards serve, or when the node is stopped. Each shard serves as soon as it can. The listeners
-   * open first, so that a port in use stops this process before it takes over shards from another.
+   * Resolves once all shards serve, or once the node is stopped. Each shard serves as soon as it can. The listeners
+   * open first, so that a port that is in use stops this process before it takes over shards from another process.
    */
   async start(): Promise<void> {
     const { parts } = this;
@@ -66,9 +66,9 @@ export class WalletNode {
   }
 
   /**
-   * Applies the settings that can change at runtime: callers and operator tokens from the next request on, which
-   * callbacks are logged, and the certificates now in their files. If the settings cannot be used, throws a
-   * `ConfigError` and changes nothing.
+   * Applies the settings that can change at runtime: the allowed callers and the operator tokens (from the next request
+   * on), the callbacks to log, and the certificates that are now in their files. If the settings cannot be used, throws
+   * a `ConfigError` and changes nothing.
    */
   readAgain(fresh: Loaded): void {
     const { callbacks, admin, cluster, certificates, running, log } = this.parts;
@@ -92,7 +92,7 @@ export class WalletNode {
     return await stopParts(this.parts);
   }
 
-  /** Call this just before the process exits. */
+  /** Records how this process ends. Call this just before the process exits. */
   noteEnd(exitCode: number): void {
     this.parts.lastRun.ended(exitCode);
   }
@@ -114,7 +114,7 @@ export class WalletNode {
 
   private look(): void {
     const { clock, lastHour, log, shards } = this.parts;
-    // Uses the system's time; see `Parts.clock`.
+    // Uses the system's time, not the steady clock; see `Parts.clock`.
     lastHour.maybeNote(clock.now());
     const status = shards.status();
     if (status.some(({ state }) => state !== 'stopped')) return;

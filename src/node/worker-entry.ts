@@ -13,9 +13,9 @@ import { sendNewsTo } from './store-news-port.js';
 
 export interface WorkerSettings extends ShardThreadSettings {
   readonly worker: number;
-  /** Undefined if this thread replaces one that died. */
+  /** Fences that the process has written for the shards. Undefined if this thread replaces one that died. */
   readonly fences: readonly Takeover[] | undefined;
-  /** Newest entries that the previous, dead thread acknowledged. */
+  /** The newest entries that the thread which died had acknowledged. */
   readonly acknowledgedHere: ReadonlyMap<number, Lsn>;
   /** See `missedTime`. */
   readonly missed: SharedArrayBuffer;
@@ -23,7 +23,7 @@ export interface WorkerSettings extends ShardThreadSettings {
   readonly newsPort: MessagePort;
 }
 
-/** Worker thread: runs its shards and the channel to the main thread. */
+/** A worker thread: its shards, and the channel to the main thread. */
 drawHashKey();
 const port = must(parentPort ?? undefined, 'this file runs as a worker thread');
 const { worker, fences, acknowledgedHere, newsPort, missed, ...options } = workerData as WorkerSettings;

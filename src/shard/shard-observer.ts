@@ -18,7 +18,7 @@ export interface CompletedAppend {
   readonly decidedMs: readonly number[];
   readonly landedMs: number;
   readonly replies: number;
-  /** Size of the entry. It is 0 if the append had no entry and only confirmed that this process still owns the log. */
+  /** Number of events; 0 if the append had no entry and only confirmed that this process still owns the log. */
   readonly events: number;
   readonly bytes: number;
   readonly tookMs: number;

@@ -1,18 +1,24 @@
 import type { Settings } from '../../config/schema.js';
 import type { Store } from '../../store/store.js';
 
-/** Settings that identify a store. Threads also receive them, because `store` can contain the store's password. */
+/**
+ * Settings that identify a store. Each thread receives them and opens the store itself; `store` can contain the store's
+ * password.
+ */
 export type StoreSettings = Pick<Settings, 'store' | 'storePrefix' | 'durability' | 'redis' | 'archive' | 'postgres'>;
 
 /** Opens the store that the settings name. */
 export interface Driver {
   /** Human-readable kind and location of the store, without its password. */
   readonly name: string;
-  /** Unique among stores of the same kind. The node files its record of acknowledged entries under this name. */
+  /**
+   * Name that is unique among stores of the same kind. The node stores its record of acknowledged entries under this
+   * name.
+   */
   readonly recordName: string;
   /** Folder of the store's files; undefined if the store is a server. */
   readonly folder?: string;
-  /** Human-readable durability condition that every answer waits for. */
+  /** Human-readable description of the durability that every answer waits for. */
   readonly durability: string;
   /** Human-readable instructions for emptying the store, including the command. */
   readonly emptying: string;
@@ -21,7 +27,7 @@ export interface Driver {
    * created.
    */
   open(init: 'auto' | 'never'): Promise<Store>;
-  /** Opens the store read-only. A Redis replica, or a user with read-only rights, is enough. */
+  /** Opens the store for reading only. For a Redis store, a replica or a user with read-only rights is enough. */
   openToRead(): Promise<Store>;
   /**
    * Opens the store a second time in a process that already has it open. Calls `onStuck` if this process can no longer

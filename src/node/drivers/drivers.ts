@@ -6,8 +6,8 @@ import { lmdbDriver } from './lmdb-driver.js';
 import { redisDriver } from './redis-driver.js';
 
 /**
- * One row per kind of store. A driver loads its library only when it opens a store, so unused drivers do not slow
- * startup.
+ * The drivers, one for each kind of store. A driver loads its library only when it opens a store, so that unused
+ * drivers do not slow down startup.
  */
 const DRIVERS: Readonly<Record<StoreKind, (settings: StoreSettings) => Driver>> = {
   lmdb: lmdbDriver,
@@ -15,8 +15,8 @@ const DRIVERS: Readonly<Record<StoreKind, (settings: StoreSettings) => Driver>> 
 };
 
 /**
- * Returns the driver without opening anything. Throws a `ConfigError` if the address of the store or its archive is
- * invalid.
+ * Returns the driver for the configured store without opening anything. Throws a `ConfigError` if the address of the
+ * store or its archive is invalid.
  */
 export function driverOf(settings: StoreSettings): Driver {
   const kind = findStoreKind(settings.store);

@@ -18,8 +18,9 @@ export function hasArchive({ store, archive }: Pick<StoreSettings, 'store' | 'ar
 type ArchiveSettings = Pick<StoreSettings, 'store' | 'archive' | 'postgres'>;
 
 /**
- * Purpose for which an archive is opened. `write` and `repair` need a PostgreSQL primary; `read` and `examine` do not.
- * Only `examine` and `repair` open a folder in which listed days are missing. `repair` creates a missing folder.
+ * The purpose for which an archive is opened. `write` and `repair` need a PostgreSQL primary; `read` and `examine` do
+ * not. A folder that lacks listed days can be opened only for `examine` and `repair`. `repair` creates a missing
+ * folder.
  */
 export type ArchiveUse = 'read' | 'examine' | 'write' | 'repair';
 
@@ -28,7 +29,7 @@ export interface ArchiveOptions {
   /** See `Driver.openAgain`. */
   readonly onStuck?: (why: string) => void;
   readonly use?: ArchiveUse;
-  /** If undefined, skips the check that the store's record names this archive. */
+  /** The tie in the store's record. If it is undefined, the archive is not compared with the record. */
   readonly tie?: ArchiveTie | undefined;
 }
 
@@ -93,8 +94,8 @@ export async function identifyArchive(
 }
 
 /**
- * Removes the empty archive folder next to a store that is being removed. A PostgreSQL archive is kept; the operator
- * must empty it.
+ * Removes the archive folder of a store that is being removed, provided that the archive is empty. A PostgreSQL archive
+ * is kept, and the operator must empty it.
  */
 export async function discardArchive(settings: ArchiveSettings, storeId: string): Promise<void> {
   if (settings.archive !== null) return;
@@ -105,7 +106,7 @@ export async function discardArchive(settings: ArchiveSettings, storeId: string)
   if (isEmpty) rmSync(folderOfArchive(settings.store), { recursive: true });
 }
 
-/** ID of the configured archive; undefined if it has none yet. Creates nothing. */
+/** ID of the configured archive; undefined if the archive has none yet. Creates nothing. */
 export async function findArchiveId(settings: ArchiveSettings, storeId: string): Promise<string | undefined> {
   if (settings.archive === null) {
     const { LmdbArchive } = await import('../../store/lmdb/lmdb-archive.js');

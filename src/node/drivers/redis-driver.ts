@@ -7,7 +7,7 @@ import type { Driver, StoreSettings } from './driver.js';
 
 export function redisDriver({ store, storePrefix: prefix, durability: text, redis }: StoreSettings): Driver {
   const address = addressOf(store);
-  const durability = parseDurability(text) as Durability; // the schema has already restricted the values
+  const durability = parseDurability(text) as Durability; // the schema has already checked the values
   const { trustConfig } = redis;
   const openAs = async (isReadOnly: boolean): Promise<Store> => {
     const { RedisStore } = await import('../../store/redis/redis-store.js');
@@ -18,7 +18,8 @@ export function redisDriver({ store, storePrefix: prefix, durability: text, redi
     recordName: `${address.name} ${prefix}`,
     durability: describeDurability(durability),
     emptying: `remove the keys of its prefix (${removal(address, prefix)})`,
-    // Connects when first used: reading the meta record shows whether there is a store.
+    // A Redis store connects when it is first used. Whether there is a store is known once the meta record has been
+    // read.
     open: () => openAs(false),
     openToRead: () => openAs(true),
     openAgain: () => openAs(false),
@@ -26,9 +27,9 @@ export function redisDriver({ store, storePrefix: prefix, durability: text, redi
 }
 
 /**
- * Command that removes all keys with the prefix and no other keys. redis-cli reads the password from its environment.
- * If walletd has its own user, that user may not remove keys this way and `default` is off, so the command names an
- * administrator.
+ * Command that removes all keys with the prefix, and no others. redis-cli reads the password from its environment. If
+ * walletd has a Redis user of its own, that user is not allowed to remove keys in this way and the user `default` is
+ * off, so the command names an administrator.
  */
 function removal(
   { servers: [{ host, port, username, sentinels, db, tls }], servers, isCluster }: RedisAddress,

@@ -9,11 +9,14 @@ export interface BackupProgress {
   readonly fileBytes: number;
   readonly fileBegunMs: number;
   readonly thenFailures: number;
-  /** True if the follower ended because walletd now uses a different archive. */
+  /** True if the backup in follow mode ended because walletd now uses a different archive. */
   readonly archiveDiffers?: boolean;
 }
 
-/** Metrics for a file that node_exporter reads, because Prometheus does not scrape the process that follows a store. */
+/**
+ * Metrics for a file that node_exporter reads, because Prometheus does not scrape the process that backs up a store in
+ * follow mode.
+ */
 export function backupMetrics(progress: BackupProgress, nowMs: number): Metric[] {
   const { coveredMs, lagEntries, fileBytes, fileBegunMs, thenFailures } = progress;
   const name = (rest: string) => `walletd_backup_${rest}`;

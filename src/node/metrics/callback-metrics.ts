@@ -13,13 +13,15 @@ type Counts = Record<Outcome, number>;
 
 const OUTCOMES = ['accepted', ...Object.keys(CALLBACK_FAILURES)] as readonly Outcome[];
 
-/** Counts the callback listener's answers in plain numbers. A scrape converts them to metrics. */
+/**
+ * Counts the callback listener's answers in plain numbers, which are converted to metrics when Prometheus scrapes them.
+ */
 export class CallbackMetrics implements CallbackObserver {
   private readonly counts: Readonly<Record<Addressed, Counts>>;
   private readonly totals = new Histogram(SECONDS_BOUNDS);
   private readonly replies = new Histogram(SECONDS_BOUNDS);
   private aborts = 0;
-  /** Keyed by endpoint, field and kind of rule. There are few combinations. */
+  /** Keyed by endpoint, field and kind of rule, of which there are few combinations. */
   private readonly malformedCounts = new Map<string, { readonly labels: Labels; value: number }>();
 
   constructor(private readonly codes: StatusCodes) {
@@ -58,7 +60,7 @@ export class CallbackMetrics implements CallbackObserver {
       counter('walletd_callbacks_aborted_total', 'Callbacks whose connection ended before their answer.', this.aborts),
       gauge('walletd_callbacks_in_flight', 'Callbacks that wait for their answer.', inFlight),
       gauge('walletd_connections', 'Connections to the callback listener.', connections),
-      // Shows which keys are in use, so that an unused key can be withdrawn.
+      // This metric shows which signature keys are in use, so that an operator can withdraw an unused one.
       ...(usesByKey === undefined
         ? []
         : [counter('walletd_signed_total', 'Callbacks signed with each key.', perKey('key', usesByKey))]),
@@ -75,9 +77,9 @@ export class CallbackMetrics implements CallbackObserver {
 }
 
 /**
- * Accepted callbacks and the failures that alerts watch are exported from the start, because Prometheus sees no
- * increase in a series that first appears with the value 5. Ordinary player failures are exported once the first one
- * occurs.
+ * Counts of accepted callbacks and of failures that alerts watch are exported from the start, because Prometheus sees
+ * no increase in a series that first appears with the value 5. Counts of ordinary failures, such as an insufficient
+ * balance, are exported once the first one occurs.
  */
 function answersOf(endpoint: Addressed, counts: Counts, codes: StatusCodes): MetricValue[] {
   return OUTCOMES.flatMap((result) => {

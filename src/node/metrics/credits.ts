@@ -4,19 +4,22 @@ import { type ScaleTable, unitsPerWhole } from '../../wallet/amount.js';
 import type { Event } from '../../wallet/event.js';
 import { reportMoves } from '../../wallet/ledger.js';
 
-/** Products and currencies beyond this number share one label, so that a scrape has a bounded size. */
+/**
+ * Maximum number of combinations of product and currency. Further ones share one label, so that a scrape has a bounded
+ * size.
+ */
 const SERIES_MAX = 200;
 const OTHERS = 'other';
 
-/** Amount in whole currency units; never decreases. */
+/** Amount in whole currency units. It never decreases. */
 interface Credit {
   readonly labels: Readonly<Record<'product' | 'currency' | 'kind', string>>;
   value: number;
 }
 
 /**
- * Counts platform credits that no bet backs: rewards, and adjustBalance credits. walletd cannot verify that they are
- * owed, so operators watch them by product.
+ * Adds up platform credits that no bet backs, that is, rewards and adjustBalance credits. walletd cannot verify that
+ * they are owed, so operators watch them by product.
  */
 export class Credits {
   private readonly byLabels = new Map<string, Credit>();

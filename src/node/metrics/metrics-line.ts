@@ -11,13 +11,13 @@ export interface Counters {
 
 /** Logs the periodic `metrics` line with one thread's counters, for operators without Prometheus. */
 export class MetricsLine {
-  /** Values since the previous line. */
+  /** Collect values since the previous line. */
   private readonly repliesPerRound = new Distribution();
   private readonly appendUs = new Distribution();
   private readonly timer: NodeJS.Timeout | undefined;
   private commandsReported = 0;
 
-  /** If `everySeconds` is 0, writes only one line, at the end. */
+  /** If `everySeconds` is 0, only one line is written, at the end. */
   constructor(
     private readonly log: Logger,
     private readonly memory: MemoryGuard,

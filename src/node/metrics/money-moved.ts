@@ -9,19 +9,19 @@ import type { LedgerKind } from '../../wallet/ledger-kind.js';
 const CURRENCIES_MAX = 100;
 const OTHERS = 'other';
 
-/** Amounts in whole currency units; neither ever decreases. */
+/** Amounts in whole currency units. Neither of them ever decreases. */
 interface Moved {
   credited: number;
   debited: number;
 }
 
 /**
- * Sums the money moved since the start, by currency and kind. The sums are floating-point statistics; `walletd verify`
- * keeps the exact books.
+ * Adds up the money moved since the start, by currency and kind. The sums are floating-point statistics; `walletd
+ * verify` keeps the exact books.
  */
 export class MoneyMoved implements Ledger {
   private readonly byCurrency = new Map<string, Map<LedgerKind, Moved>>();
-  /** Current target of `moved`: the sums for the event's currency. */
+  /** The sums that `moved` updates: those of the current event's currency. */
   private kinds = new Map<LedgerKind, Moved>();
   private unitsPerWhole = 1;
 

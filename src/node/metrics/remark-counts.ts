@@ -3,13 +3,13 @@ import { counter, perKey } from '../../telemetry/metric.js';
 import { REMARKS, type Remark } from '../../wallet/decision.js';
 
 /**
- * Maximum number of products with their own count. A platform can send any product name, so further products are
+ * Maximum number of products that are counted separately. A platform can send any product name, so further products are
  * counted as `other`.
  */
 const PRODUCTS_MAX = 100;
 const OTHERS = 'other';
 
-/** Warnings about a product's integration, which its developer must fix. */
+/** Warnings that are caused by a product's integration and that its developer must fix. */
 const OF_PRODUCTS: ReadonlySet<Remark> = new Set<Remark>([
   'zero-stake',
   'stake-changed',
@@ -17,7 +17,7 @@ const OF_PRODUCTS: ReadonlySet<Remark> = new Set<Remark>([
   'missing-fields',
 ]);
 
-/** Counts callbacks that were accepted but deserve attention. */
+/** Counts callbacks that were accepted with a warning. */
 export class RemarkCounts {
   readonly byRemark = Object.fromEntries(REMARKS.map((remark) => [remark, 0])) as Record<Remark, number>;
   private readonly products = new Set<string>();

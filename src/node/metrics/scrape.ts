@@ -53,7 +53,7 @@ export interface MeasuredParts {
   readonly recorder: { readonly failures: number };
   readonly timeKeeper: { readonly measures: TimeMeasures };
   readonly lastRun: { readonly end: End };
-  /** Undefined if the main thread runs the shards, because they then report its vitals. */
+  /** Vitals of the main thread. Undefined if the main thread runs the shards, because they then report its vitals. */
   readonly vitals: ThreadVitals | undefined;
 }
 

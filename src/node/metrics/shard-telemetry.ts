@@ -25,9 +25,9 @@ export interface ShardTelemetryOptions {
   /** Thread name used in labels. */
   readonly thread: string;
   readonly scales: ScaleTable;
-  /** Time limit of every command. A command arrived this long before its deadline. */
+  /** Time limit of every command. A command arrives this long before its deadline. */
   readonly requestDeadlineMs: number;
-  /** Interval of the log line with counters, in seconds; 0 disables it. */
+  /** Interval in seconds of the log line with counters; 0 disables the line. */
   readonly everySeconds: number;
   /** Human-readable name of the server that currently receives appends, if the store has several servers. */
   readonly server: () => string | undefined;
@@ -37,7 +37,7 @@ export interface ShardTelemetryOptions {
 
 type TakenSnapshot = SnapshotResult & { readonly type: 'taken' };
 
-/** Counts one thread's shard activity in plain numbers. A scrape converts them to metrics. */
+/** Counts one thread's shard activity in plain numbers, which are converted to metrics when Prometheus scrapes them. */
 export class ShardTelemetry implements HostObserver {
   private readonly queue = new Histogram(SECONDS_BOUNDS);
   private readonly decide = new Histogram(SECONDS_BOUNDS);
@@ -282,7 +282,7 @@ export class ShardTelemetry implements HostObserver {
     ];
   }
 
-  /** Counters for the log line. */
+  /** Counters that the log line shows. */
   private counters() {
     const { commands, events, bytes, remarks } = this;
     return { commands, events, bytes, ...Object.fromEntries(this.failures), ...remarks.byRemark };

@@ -4,13 +4,13 @@ import { histogram } from '../../telemetry/metric.js';
 
 /**
  *   queue     from a command's arrival until its turn begins
- *   decide    the turn
+ *   decide    its turn
  *   durable   until its entry is durable
- *   reply     until its answer is sent, the way back from a worker included
+ *   reply     until its answer is sent, including the way back from a worker
  */
 export type Stage = 'queue' | 'decide' | 'durable' | 'reply';
 
-/** Series of one stage in the metric that all stages share. */
+/** The series of one stage. All stages share one metric. */
 export function stageMetric(stage: Stage, recorded: Histogram): Metric {
   return histogram(
     'walletd_stage_seconds',

@@ -5,8 +5,8 @@ import { type Cancel, systemTimers } from '../../base/timers.js';
 import { gauge } from '../../telemetry/metric.js';
 
 /**
- * Coarser than the 10 ms of Node's own histogram, which would wake an idle thread more often than all its other timers
- * combined.
+ * Interval of the event-loop measurement. Node's own histogram uses 10 ms, which would wake an idle thread more often
+ * than all its other timers combined.
  */
 const TICK_MS = 50;
 const WINDOW_MS = 10_000;
@@ -15,13 +15,13 @@ const MICROSECONDS = 1e6;
 
 /** Heap and event-loop metrics of the thread that constructs it. */
 export class ThreadVitals {
-  /** Delays in microseconds, each at least 1. */
+  /** Event-loop delays in microseconds, each at least 1. */
   private readonly delays = createHistogram();
   private readonly cancels: readonly Cancel[];
   private tickedMs = performance.now();
   /**
-   * Delays in the last complete window. Reading them from a finished window keeps concurrent scrapers from resetting
-   * each other's values.
+   * Delays in the last complete window. If several programs scrape this process, they all read the finished window, so
+   * that none of them resets the values of another.
    */
   private window: readonly number[] | undefined = undefined;
 

@@ -7,29 +7,29 @@ import type { Readings } from './figures.js';
  * moment. `config/alerts.yaml` has the same limits: `test/node/console-alerts.test.ts` compares the two.
  */
 
-/** Part of an overview that rules read. A scrape provides it too: see `judgedOf`. */
+/** The part of an overview that rules read. It can also be taken from a scrape; see `judgedOf`. */
 export type Judged = Pick<Overview, 'startedMs' | 'isReady' | 'callbacks' | 'shards' | 'heaps' | 'store' | 'backup'>;
 
-/** Input of a rule. */
+/** The input of a rule. */
 export interface Given {
   readonly overview: Judged;
   readonly figures: Readings;
   readonly nowMs: number;
 }
 
-/** One alert condition. */
+/** A rule that detects one alert condition. */
 export interface AlertRule {
-  /** Matching rule of config/alerts.yaml; undefined when there is none. */
+  /** Name of the matching rule in config/alerts.yaml; undefined if there is none. */
   readonly alert: string | undefined;
   readonly urgency: Trouble['urgency'];
-  /** Threshold of the alert; absent for yes/no conditions. */
+  /** Threshold of the alert. Absent if the condition is either true or false. */
   readonly limit?: number;
   readonly find: (given: Given, limit: number) => Omit<Trouble, 'urgency'> | undefined;
 }
 
 const DAY_SECONDS = 86_400;
 const CLOCK_LATE_SECONDS = 1;
-/** Most shards named in one sentence. */
+/** Maximum number of shards that one sentence names. */
 const NAMED_MAX = 5;
 const BUSY_RESULTS: readonly string[] = ['overloaded', 'memory-full', 'starting', 'stopped', 'not-durable-in-time'];
 
@@ -60,7 +60,8 @@ export const ALERT_RULES: readonly AlertRule[] = [
     alert: 'WalletdShardNotServing',
     urgency: 'now',
     find: ({ overview }) => {
-      // Shards start before the node is ready. A shard that starts later makes its players wait.
+      // Before the node is ready, it is normal that shards are starting. A shard that starts later makes its players
+      // wait.
       const isWrong = (state: string) => state === 'starting' && overview.isReady;
       const waiting = overview.shards.filter(({ state }) => ['failing', 'fenced'].includes(state) || isWrong(state));
       const states = [...new Set(waiting.map(({ state }) => state))];
@@ -309,7 +310,7 @@ export const ALERT_RULES: readonly AlertRule[] = [
       ),
   },
   {
-    // Prometheus alerts for an hour; the console shows this until the next start.
+    // Prometheus shows this alert for an hour. The console shows it until the next start of the process.
     alert: 'WalletdStakeUntaken',
     urgency: 'soon',
     limit: 0,
@@ -321,7 +322,7 @@ export const ALERT_RULES: readonly AlertRule[] = [
       ),
   },
   {
-    // Prometheus alerts for ten minutes; the console shows this until the next start.
+    // Prometheus shows this alert for ten minutes. The console shows it until the next start of the process.
     alert: 'WalletdAssertionFailed',
     urgency: 'soon',
     limit: 0,
@@ -415,7 +416,7 @@ export const ALERT_RULES: readonly AlertRule[] = [
     },
   },
   {
-    // Prometheus alerts for five minutes; the console shows this until the next start.
+    // Prometheus shows this alert for five minutes. The console shows it until the next start of the process.
     alert: undefined,
     urgency: 'soon',
     limit: 0,
@@ -447,7 +448,7 @@ function maybe(isWrong: boolean, what: () => string, action: string): Omit<Troub
   return isWrong ? { what: what(), action } : undefined;
 }
 
-/** Listeners whose certificates end in less than `seconds`. */
+/** Listeners whose certificates expire in less than `seconds`. */
 function certificatesEnding(
   { figures, nowMs }: Given,
   seconds: number,

@@ -36,7 +36,7 @@ export function readBackup(path: string | null): Backup {
   }
 }
 
-/** Reading something other than a regular file could block forever. */
+/** Read only regular files, because reading anything else could block forever. */
 function mustBeFile(path: string) {
   const stat = statSync(path);
   if (!stat.isFile()) throw new Error('it is no file');

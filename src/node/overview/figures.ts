@@ -1,9 +1,9 @@
 import type { Labels, Metric, MetricValue } from '../../base/metric.js';
 
-/** Queries that alert rules make, answered from this process's metrics or from a scrape. */
+/** The queries that alert rules make. They are answered from this process's metrics or from a scrape. */
 export type Readings = Pick<Figures, 'series' | 'maybe' | 'sum'>;
 
-/** Metrics at one point in time, for looking up individual values. */
+/** Metrics at one point in time, in which individual values can be looked up. */
 export class Figures {
   private readonly byName: ReadonlyMap<string, readonly MetricValue[]>;
 
@@ -15,7 +15,7 @@ export class Figures {
     return this.byName.get(name) ?? [];
   }
 
-  /** Undefined if no series has these labels. */
+  /** The sum of all series with these labels; undefined if there are none. */
   maybe(name: string, labels: Labels = {}): number | undefined {
     const values = this.series(name).filter((one) => has(one, labels));
     return values.length === 0 ? undefined : values.reduce((sum, { value }) => sum + value, 0);
@@ -26,8 +26,8 @@ export class Figures {
   }
 
   /**
-   * Quantile of the values that a histogram has recorded since `before`. Like Prometheus, assumes that values are
-   * evenly spread within a bucket. Null if there are no new values.
+   * Quantile of the values that a histogram has recorded since `before`. As in Prometheus, values are assumed to be
+   * spread evenly within a bucket. Null if there are no new values.
    */
   quantile(name: string, labels: Labels, quantile: number, before: Figures | undefined): number | null {
     const earlier = before?.buckets(name, labels) ?? [];

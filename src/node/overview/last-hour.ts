@@ -5,8 +5,8 @@ const EVERY_MS = 10_000;
 const MOMENTS_MAX = 360;
 
 /**
- * Callback listener activity in the last hour. Records even while the console is closed, because six records a minute
- * cost nothing.
+ * Activity of the callback listener in the last hour. It is recorded even while no console is open, because six records
+ * a minute cost nothing.
  */
 export class LastHour {
   private readonly moments: Moment[] = [];
@@ -19,10 +19,10 @@ export class LastHour {
     return this.moments;
   }
 
-  /** Call this regularly. It adds a record when one is due. */
+  /** Adds a record if one is due. Must be called regularly. */
   maybeNote(nowMs: number): void {
     const { last } = this;
-    // `abs`, because otherwise recording would stop for a long time after the clock is set back.
+    // Use the absolute difference. Otherwise, recording would stop for a long time after the clock is set back.
     if (last !== undefined && Math.abs(nowMs - last.atMs) < EVERY_MS) return;
     const figures = this.read();
     this.last = { atMs: nowMs, figures };

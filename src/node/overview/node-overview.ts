@@ -10,7 +10,7 @@ import type { LastHour } from './last-hour.js';
 
 const STAGES = ['queue', 'decide', 'durable', 'reply'] as const;
 const MS = 1000;
-/** Minimum interval for computing rates per second. */
+/** Minimum interval over which rates per second are computed. */
 const SECONDS_MIN = 0.1;
 
 export interface OverviewParts {
@@ -24,7 +24,7 @@ export interface OverviewParts {
   readonly clock: Clock;
 }
 
-/** Overview of this node for the console, computed from the same metrics as a scrape. */
+/** Overview of this node for the console. It is computed from the same metrics as a scrape. */
 export class NodeOverview implements OverviewSource {
   private last: { readonly atMs: number; readonly figures: Figures } | undefined = undefined;
 

@@ -8,8 +8,8 @@ import { heapsOf, shardLines, storeOf } from './node-overview.js';
 const MS = 1000;
 
 /**
- * Part of an overview that alert rules read, taken from another process's scrape. A single scrape yields no callback
- * rates.
+ * The part of an overview that alert rules read, taken from a scrape of another process. A single scrape contains no
+ * callback rates.
  */
 export function judgedOf(samples: Samples, { status, shards }: Readiness, backup: Backup): Judged {
   const lines = shards.map(({ shard, state, reason }) => {

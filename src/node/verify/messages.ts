@@ -2,13 +2,13 @@ import type { Settings } from '../../config/schema.js';
 import type { VerifyReportJson } from '../../tools/verify/report-json.js';
 
 /**
- * Messages between a node and the process that verifies its store. They use a private channel, because the settings
- * contain secrets.
+ * Messages between a node and the process that verifies its store. They are sent over a private channel, because the
+ * settings contain secrets.
  */
 
 export interface VerifyTask {
   readonly settings: Settings;
-  /** Operator API port of the requesting node, for comparing its players. */
+  /** Port of the requesting node's operator API. The verification compares the node's players with the store. */
   readonly adminPort: number;
   readonly isDeep: boolean;
 }

@@ -23,16 +23,16 @@ export interface StoreVerifierDeps {
 }
 
 /**
- * Verifies this node's store in a separate process, like `walletd verify` against a running server. Replaying all
- * players in this process would delay callbacks and use their memory. Only one verification runs at a time, and it ends
- * with the node. The last result is kept until the node ends.
+ * Verifies this node's store in a separate process, like `walletd verify` against a running server. If this process
+ * replayed all players itself, callbacks would be delayed, and there would be less memory for them. Only one
+ * verification runs at a time, and it ends with the node. The last result is kept until the node ends.
  */
 export class StoreVerifier implements VerifyService {
   last: VerifyEnded | undefined = undefined;
   private now: Running | undefined = undefined;
   private following: Promise<void> | undefined = undefined;
   private isStopped = false;
-  /** If undefined, the tokens from startup are used. */
+  /** The tokens that are in force. If undefined, the tokens from startup are used. */
   private tokens: Pick<Settings['admin'], 'token' | 'tokens'> | undefined = undefined;
 
   constructor(private readonly deps: StoreVerifierDeps) {}
@@ -55,7 +55,7 @@ export class StoreVerifier implements VerifyService {
     this.tokens = { token, tokens };
   }
 
-  /** Prevents new verifications. Resolves when no verification process is left. */
+  /** Prevents further verifications. Resolves once no verification process is left. */
   async stop(): Promise<void> {
     this.isStopped = true;
     this.now?.child.kill();
@@ -79,7 +79,7 @@ export class StoreVerifier implements VerifyService {
     return { ...task, settings: { ...settings, admin: { ...settings.admin, ...this.tokens } } };
   }
 
-  /** Resolves when the process has ended. */
+  /** Resolves once the process has ended. */
   private resultOf(running: Running): Promise<VerifyResult> {
     const { child } = running;
     let result: VerifyResult | undefined;
@@ -90,11 +90,11 @@ export class StoreVerifier implements VerifyService {
     });
     return new Promise((resolve) => {
       const failed = (reason: string) => resolve(result ?? { type: 'failed', reason });
-      // Without a listener, an error event would crash this process.
+      // An error event without a listener would crash this process.
       child.on('error', ({ message }) => failed(`its process cannot be started: ${message}`));
       child.once('close', (code, signal) => {
-        // The verification process wrote the cause to this process's log. It may describe the store, so it is not shown
-        // to every reader.
+        // The verification process has written the cause to this process's log. The cause may describe the store, so it
+        // is not shown to everyone who can read the report.
         failed(this.isStopped ? 'walletd was stopped' : `its process ended with ${signal ?? code}`);
       });
       // A process that could not be started has no channel. If it has already ended, its exit event reports that.

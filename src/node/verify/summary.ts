@@ -2,11 +2,11 @@ import type { VerifySummary } from '../../admin/admin-deps.js';
 import type { VerifyReportJson } from '../../tools/verify/report-json.js';
 import type { ShardReport } from '../../tools/verify/verify.js';
 
-/** Size limits of the stored report. */
+/** Maximum numbers of currencies and accepted losses in the stored report. */
 const CURRENCIES_MAX = 200;
 const ACCEPTED_MAX = 20;
 
-/** Report without its per-shard part. Its size is bounded, regardless of the number of shards and currencies. */
+/** The report without its per-shard part. Its size is limited, whatever the number of shards and currencies. */
 export function summaryOf({ shards, books, found, findings }: VerifyReportJson): VerifySummary {
   const sum = (count: (report: ShardReport) => number | undefined) =>
     shards.reduce((all, report) => all + (count(report) ?? 0), 0);

@@ -15,10 +15,10 @@ import { loadTls } from '../tls.js';
 import type { FromVerify, VerifyTask } from './messages.js';
 
 const PROGRESS_MS = 200;
-/** Low priority, because the server comes first. */
+/** Lower priority than the server, which comes first. */
 const NICE = 10;
 
-/** Main program of a process that verifies its parent node's store. It exits when that node exits. */
+/** Main program of the process that verifies a node's store. The process exits when the node that started it exits. */
 drawHashKey();
 process.once('disconnect', () => process.exit());
 // The parent may have exited while this program was loading.
@@ -32,7 +32,8 @@ process.once('message', (task: VerifyTask) => {
 
 async function verified({ settings, adminPort, isDeep }: VerifyTask): Promise<VerifyReportJson> {
   const { store, archive, meta } = await openExisting(settings, 'read');
-  // Lower the priority only now, because the checks made while opening the store have a time limit of a few seconds.
+  // Lower the priority only after the store is open, because the checks made while opening it have a time limit of a
+  // few seconds.
   setPriority(NICE);
   try {
     const patience = { attemptsMax: ATTEMPTS_AT_START, log: silentLogger, delay };
@@ -48,7 +49,7 @@ async function verified({ settings, adminPort, isDeep }: VerifyTask): Promise<Ve
   }
 }
 
-/** Reports progress periodically. */
+/** Reports progress at regular intervals. */
 function progress(): (done: number, total: number) => void {
   let nextMs = 0;
   return (done, total) => {
@@ -58,7 +59,7 @@ function progress(): (done: number, total: number) => void {
   };
 }
 
-/** Resolves when the message has been handed to the channel. */
+/** Resolves once the channel has accepted the message. */
 function tell(message: FromVerify): Promise<void> {
   return new Promise((resolve) => process.send?.(message, () => resolve()));
 }
