@@ -142,7 +142,7 @@ function linesOf(objects: readonly object[]): string {
 
 interface History {
   readonly bytes: AsyncIterable<Uint8Array>;
-  /** Share of the history that has been read, between 0 and 1. The length of a pipe is unknown. */
+  /** Share of the history that has been read, between 0 and 1. Always 0 for a pipe, whose length is unknown. */
   readonly readPart: () => number;
 }
 

@@ -25,7 +25,7 @@ export function addServe(program: Command): void {
     .action((options: ServeOptions) => (options.check ? check(options) : serve(options)));
 }
 
-/** Throws every error that would prevent a start, like `nginx -t`. */
+/** Throws the error that would prevent the server from starting, if there is one, like `nginx -t`. */
 async function check(options: ServeOptions): Promise<void> {
   const { checkStart } = await import('../node/check-start.js');
   for (const sentence of await checkStart(loadSettings(environmentOf(options)))) console.log(sentence);

@@ -178,7 +178,7 @@ export class Ownership {
     return this.deps.local.status().filter(({ state }) => state === 'serving' || state === 'handing').length;
   }
 
-  /** Must be called after every change and periodically. Without an assignment it does nothing. */
+  /** Must be called after every change, and also periodically. Does nothing while there is no assignment. */
   tick(): void {
     const view = this.deps.view();
     if (view === undefined || this.hasEnded) return;

@@ -63,14 +63,14 @@ export class Planner {
   private readonly startedMs: number;
   private proposedMs: number | undefined = undefined;
   private isWriting = false;
-  /**
-   * Tags of the live members, joined into one text. `livingSinceMs` is the time since which they have been the same.
-   */
+  /** Tags of the live members, joined into one text. `livingSinceMs` is the time of the last change. */
   private living = '';
   private livingSinceMs: number;
   /** When the assignment was first missing; undefined if there is one. */
   private planlessSinceMs: number | undefined = undefined;
-  /** True once this member has seen an assigned owner alive. The wait at the first start then no longer applies. */
+  /**
+   * True once this member has seen an assigned owner alive. The wait before a first assignment then no longer applies.
+   */
   private hasSeenOwner = false;
   /** By shard: the assigned owner that is not serving yet, and since when. */
   private readonly unserved = new Map<number, { readonly owner: string; readonly sinceMs: number }>();

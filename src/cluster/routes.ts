@@ -7,7 +7,7 @@ export class Routes {
   /** Announced epochs, by tag and shard. */
   private readonly said = new Map<string, Map<number, number>>();
   private readonly claimed = new Map<number, string>();
-  /** Cache of the result, computed on demand. */
+  /** Owners that `of` has determined since the last change. */
   private readonly known = new Map<number, string | undefined>();
 
   /** Replaces the member's announcements with its current shards. */

@@ -48,7 +48,7 @@ export class RunningSettings {
     this.newest = atStart;
   }
 
-  /** Call this when `fresh` is in force, as far as it can be reloaded. */
+  /** Records that the settings of `fresh` that can be reloaded are now in force. */
   noteReload(fresh: Loaded): void {
     this.newest = fresh;
   }

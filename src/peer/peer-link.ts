@@ -21,7 +21,7 @@ export interface LinkEvents {
   /** The peer has proved that it is a member. */
   onOpen(link: PeerLink, peer: Proven): void;
   onMessage(tag: string, message: PeerMessage): void;
-  /** The peer did not make a frame that arrived on an open link, so a relay between the ends made it. */
+  /** A frame that arrived on an open link was not made by the peer, so it comes from a relay between the ends. */
   onForged(tag: string): void;
   /** `tag` is the peer's tag once the peer has proved that it is a member. `reason` is human-readable. */
   onClose(link: PeerLink, tag: string | undefined, reason: string): void;

@@ -16,12 +16,12 @@ export interface StoreMeta {
   readonly scales: Scales;
   readonly createdMs: number;
   /**
-   * Result of cancelling an unknown tip when no setting decides. Absent in stores that predate placeTips, which means
+   * Result of cancelling an unknown tip if no setting decides it. Absent in stores that predate placeTips, which means
    * `credit`.
    */
   readonly unknownTips?: 'credit' | 'reject';
   /**
-   * Version of the decisions that apply when no setting decides (src/node/rules.ts). Absent in stores that predate
+   * Version of the decisions that applies if no setting chooses one (src/node/rules.ts). Absent in stores that predate
    * version 2, which means 1.
    */
   readonly decisions?: number;

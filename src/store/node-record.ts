@@ -121,8 +121,8 @@ export class NodeRecord {
   }
 
   /**
-   * Writes the entries, unless the file already has them. Resolves when the file has them; rejects if it cannot be
-   * written.
+   * Writes the entries, unless the file already has them. Resolves when the file has them; rejects if the file cannot
+   * be written.
    */
   async write(
     storeId: string,

@@ -37,7 +37,7 @@ export interface Store {
 /** Result of one check. */
 export interface Finding {
   readonly about: string;
-  /** `look` is a warning: the store works but will fail later. */
+  /** `look` is a warning: the store works now, but will fail later if nothing is done. */
   readonly verdict: 'good' | 'look' | 'bad';
   readonly says: string;
   /** Undefined if no action is needed. */

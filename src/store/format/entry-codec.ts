@@ -20,7 +20,7 @@ import { newPackr } from './msgpack.js';
 
 /*
  *  0        1      2       4       8          16        20          24
- *  | format | kind | shard | epoch | sequence | epoch   | checksum  | sequence |   (the last three: of the previous)
+ *  | format | kind | shard | epoch | sequence | epoch   | checksum  | sequence |   (the last three are those of the previous entry)
  *  32       40        48         64      68         72
  *  | nonce  | time ms | store id | count | checksum | msgpack, one value per event ...
  *
@@ -41,8 +41,8 @@ const PIECE_BYTES = 64 * 1024;
 const packr = newPackr();
 
 /**
- * Packs every event into the same buffer and returns the range. Allocating a Buffer per event cost as much as packing
- * it.
+ * Options that make msgpackr pack every event into the same buffer and return the range. Allocating a Buffer per event
+ * cost as much as packing it.
  */
 const IN_PLACE = REUSE_BUFFER_MODE | RESET_BUFFER_MODE;
 type InPlace = Buffer & { readonly start: number; readonly end: number };

@@ -16,7 +16,7 @@ export class Commits {
   constructor(
     private readonly root: RootDatabase<Buffer, Buffer>,
     private readonly growth: FileGrowth,
-    /** Called with the known cause when LMDB no longer accepts transactions. */
+    /** Called with the cause, as far as it is known, when LMDB no longer accepts transactions. */
     private readonly onStuck: (why: string) => void,
   ) {
     this.handleBatchPromises();

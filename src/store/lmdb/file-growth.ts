@@ -21,7 +21,10 @@ const TO_ADD_BYTES = 2 * MIB;
 const STRAY_BYTES = MIB / 4;
 /** A commit writes its data, plus a copy of each page on the path to every place it changes. */
 const PLACE_BYTES = 3 * 4096;
-/** A thread's append and fence may both ask for space before either has written. */
+/**
+ * Number of commits to reserve space for, because a thread's append and fence may both ask for space before either has
+ * written.
+ */
 const FLIGHTS = 2;
 
 /**

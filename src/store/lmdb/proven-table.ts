@@ -89,7 +89,7 @@ export class ProvenTable {
   find(key: Buffer, lost: () => Error): Buffer | undefined {
     return this.guarded(() => {
       this.rows.resetReadTxn();
-      // The order matters: a put between the two reads must not look like a lost row.
+      // Read the second tree first, so that a put between the two reads does not look like a lost row.
       const isThere = this.keys?.get(key) !== undefined;
       const value = this.rows.get(key);
       if (value === undefined && isThere) throw lost();
@@ -116,7 +116,7 @@ export class ProvenTable {
   /** Reads one batch. `last` is the batch's last key, undefined if no rows follow. */
   private read(start: Buffer, end: Buffer): { readonly batch: Batch; readonly last: Buffer | undefined } {
     this.rows.resetReadTxn();
-    // The order matters: a put between the two reads must not look like a lost row.
+    // Read the second tree first, so that a put between the two reads does not look like a lost row.
     const keys = this.keysFrom(start, end);
     const rows = this.rowsFrom(start, end);
     const last = earliest(keys.last, rows.last);

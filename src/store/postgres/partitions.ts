@@ -115,7 +115,7 @@ async function attach(alone: Alone, day: number): Promise<void> {
     const [{ max: firstDay }] = rows as [{ max: number | null }];
     if (firstDay !== null && day < firstDay) throw new DroppedDayError(firstDay);
     if (state === 'none') await client.query(createTable(day));
-    // Takes SHARE UPDATE EXCLUSIVE on the parent, which does not conflict with lookups, puts or pg_dump.
+    // ATTACH takes a SHARE UPDATE EXCLUSIVE lock on the parent, which does not conflict with lookups, puts or pg_dump.
     await client.query(
       `ALTER TABLE ${ROUNDS} ATTACH PARTITION ${PARTITION}${day} FOR VALUES FROM (${day}) TO (${day + 1})`,
     );
@@ -136,7 +136,7 @@ async function dropAll({ client, server, inTransaction }: Alone, tables: readonl
     const { rows } = await client.query(
       `SELECT set_config('lock_timeout', '${LOCK_MS}', false), pg_try_advisory_lock(${DROP_LOCK}) AS mine`,
     );
-    // Closing the connection releases the lock.
+    // The lock is held until this connection is closed.
     if (!(rows[0] as { mine: boolean }).mine) throw new Error('another process drops old days of the archive just now');
   }
   const exclusively = (sql: string) =>

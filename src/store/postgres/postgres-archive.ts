@@ -504,8 +504,8 @@ function put(onConflict: string): string {
 }
 
 /**
- * Excludes records of dropped days. Such records remain after a put and a drop overlap, and while partitions cannot be
- * dropped yet.
+ * Excludes records of dropped days. Such records remain if a put and a drop overlap, and until the partitions can be
+ * dropped.
  */
 function isKept(day: string): string {
   return `${day} >= coalesce((${FIRST_DAY}), 0)`;

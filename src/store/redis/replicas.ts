@@ -46,7 +46,8 @@ async function alertOf(at: RedisOptions, keys: Keys, serverCheck: ServerCheck): 
   const connection = new RedisConnection(at, async () => {}, TIMEOUT_MS);
   const replica = `the replica ${at.host}:${at.port}`;
   try {
-    // In a cluster, the redirect proves that the server has authenticated the user.
+    // A redirect, which a cluster sends, counts as success, because it proves that the server has authenticated the
+    // user.
     await connection.use(async (client) => {
       await client.getBuffer(keys.meta).catch((error: unknown) => {
         if (parseRedirect(error) === undefined) throw error;

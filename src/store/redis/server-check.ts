@@ -58,7 +58,7 @@ const OS: readonly Rule[] = [
  * connection may lead to a different server.
  */
 export class ServerCheck {
-  /** Server that last had a complete append-only file. */
+  /** Server whose append-only file was last found to be complete. */
   private whole: string | undefined = undefined;
   private hidden: readonly string[] = [];
 

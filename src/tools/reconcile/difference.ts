@@ -45,7 +45,7 @@ export interface TheirSide {
   readonly stake: Units | undefined;
   readonly payout: Units | undefined;
   readonly timeMs: number | undefined;
-  /** Undefined if it is the player's currency. */
+  /** Currency in the history, if it is not the player's currency. */
   readonly currency: string | undefined;
 }
 

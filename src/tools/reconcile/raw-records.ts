@@ -21,7 +21,7 @@ const NEWLINE = 0x0a;
 
 /**
  * Reads the records of a history in batches. The history is either JSON lines, or CSV whose first line names the
- * columns. Throws a `ToolError` that names the unreadable line.
+ * columns. Throws a `ToolError` that names the line if one is unreadable.
  */
 export async function* rawRecords(
   source: AsyncIterable<Uint8Array>,

@@ -141,7 +141,10 @@ class Restore {
     }
   }
 
-  /** Skips records that were archived after the shard's restore point, because they belong to an abandoned future. */
+  /**
+   * Skips records that were archived after the shard's restore point, because the restored store does not contain what
+   * followed that point.
+   */
   private async archive(shard: ShardRestore, record: ArchiveRecord): Promise<void> {
     if (!shard.reaches(record.lsn)) return;
     this.archived.push(record);

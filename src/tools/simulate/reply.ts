@@ -18,8 +18,8 @@ export function isFinal({ status, fields }: Reply): boolean {
 }
 
 /**
- * True if the endpoint is missing. An operator may refuse with any HTTP status, but its answer then has a reason. Web
- * frameworks only repeat the status.
+ * True if the endpoint is missing. An operator may refuse with any HTTP status, but its answer then has a reason. The
+ * error answer of a web framework only repeats the status.
  */
 export function isNotServed({ status, fields }: Reply): boolean {
   const { statusCode } = fields;

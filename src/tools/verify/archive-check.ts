@@ -149,8 +149,8 @@ export class ArchiveCheck {
   }
 
   /**
-   * Checks one record. A record that was put after `head` is irrelevant for the log that was read, because the shard is
-   * being served meanwhile.
+   * Checks one record. A record that was put after `head` is not compared with the log, because the shard is being
+   * served and the log was read before that put.
    */
   check(record: ArchiveRecord, head?: Lsn): void {
     this.rounds++;

@@ -109,7 +109,7 @@ export interface ReferencePlayer {
   }[];
   /** Requests that settled or cancelled a complete round and that a rollback has undone. */
   undone: { readonly product: string; readonly round: string; readonly request: string }[];
-  /** Acknowledged messages that cannot be derived from their effects, by the first round that each names. */
+  /** Acknowledged messages that cannot be derived from their effects, each with the first round that it names. */
   remembered: {
     readonly product: string;
     readonly round: string;
