@@ -1,7 +1,7 @@
 import { Command, CommanderError, type OutputConfiguration } from 'commander';
 import { concealed } from '../config/in-force.js';
 import { EXIT } from '../node/exit-codes.js';
-import { VERSION } from '../node/version.js';
+import { BUILD } from '../node/version.js';
 import { printable } from './print/printable.js';
 
 /** Commands in the order in which the help lists them. */
@@ -62,7 +62,7 @@ const EXIT_CODES: Readonly<Record<string, number>> = {
 export async function makeProgram(called = '', output: OutputConfiguration = {}): Promise<Command> {
   const program = new Command('walletd')
     .description("The operator's side of a game platform's wallet callbacks.")
-    .version(VERSION)
+    .version(BUILD)
     .showHelpAfterError('(walletd --help lists the commands)')
     .addHelpText(
       'after',

@@ -14,9 +14,23 @@ if [ "$major" -lt 20 ] || [ "$major" -gt "$newest" ] || { [ "$major" -eq 20 ] &&
   echo "walletd needs Node 20 (20.15 or later) or 22, and this is Node $version: its HTTP library has no binary for others (docs/operations.md, Node)" >&2
   exit 1
 fi
+# An installed package is built already.
+if [ ! -e tsconfig.json ]; then exit 0; fi
+# What was built once runs without the compiler: developers' packages that were removed on purpose do not come back.
+if [ node_modules/.package-lock.json -nt package-lock.json ] && [ ! -e node_modules/.bin/tsc ] && [ -e dist/src/commit ]; then
+  if [ -z "$(find src -newer dist/src/commit | head -n 1)" ]; then exit 0; fi
+  echo "walletd: the code is newer than what was built, and the compiler is not installed: npm ci --include=dev" >&2
+  exit 1
+fi
 if [ ! node_modules/.package-lock.json -nt package-lock.json ] || [ ! -e node_modules/.bin/tsc ]; then
   npm ci --include=dev --no-audit --no-fund
 fi
 node_modules/.bin/tsc
 node_modules/.bin/tsc -p src/console/page
 node dist/src/console/build.js
+# An image is built without git, and names its commit in REVISION.
+commit=${REVISION:-}
+if [ -z "$commit" ] && [ -e .git ]; then
+  commit=$(git --no-optional-locks describe --always --dirty --abbrev=12 --exclude '*' 2>/dev/null || true)
+fi
+echo "${commit:-unknown}" >dist/src/commit

@@ -26,7 +26,7 @@ import type { OpenStore } from './open-store.js';
 import { rulesOf } from './rules.js';
 import { StoreError } from './store-error.js';
 import type { Tls } from './tls.js';
-import { VERSION } from './version.js';
+import { BUILD } from './version.js';
 
 export interface ClusterDeps {
   readonly opened: OpenStore;
@@ -77,7 +77,7 @@ export function makeCluster(settings: Settings, deps: ClusterDeps): ClusterNode 
       name: nameOf(settings),
       host: reached.host,
       zone: cluster.zone ?? '',
-      version: VERSION,
+      version: BUILD,
       format: STORE_FORMAT,
       rulesHash: rulesHash(settings, meta),
       retentionMs: rulesOf(settings, meta).retentionMs,

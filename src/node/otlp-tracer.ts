@@ -20,7 +20,7 @@ import type { CallbackSpan, CallbackTimes, CallbackTracer } from '../http/callba
 import type { TraceParent } from '../telemetry/trace-parent.js';
 import type { Endpoint } from '../wallet/command.js';
 import { type Sampler, samplerOf } from './sampler.js';
-import { VERSION } from './version.js';
+import { BUILD } from './version.js';
 
 /**
  * Time limit for sending the remaining spans at shutdown. An unresponsive collector must not delay shutdown, which
@@ -45,11 +45,11 @@ export class OtlpTracer implements CallbackTracer {
     logProblems(log);
     const provider = new BasicTracerProvider({
       resource: defaultResource()
-        .merge(resourceFromAttributes({ 'service.name': 'walletd', 'service.version': VERSION }))
+        .merge(resourceFromAttributes({ 'service.name': 'walletd', 'service.version': BUILD }))
         .merge(detectResources({ detectors: [envDetector] })),
       spanProcessors: [new BatchSpanProcessor(new OTLPTraceExporter())],
     });
-    return new OtlpTracer(provider, provider.getTracer('walletd', VERSION), isSampled);
+    return new OtlpTracer(provider, provider.getTracer('walletd', BUILD), isSampled);
   }
 
   begin(endpoint: Endpoint, parent: TraceParent | undefined): CallbackSpan {

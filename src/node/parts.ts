@@ -57,7 +57,7 @@ import { TimeKeeper } from './time-keeper.js';
 import { TimeRecord } from './time-record.js';
 import { openTracer } from './tracing.js';
 import { StoreVerifier } from './verify/store-verifier.js';
-import { VERSION } from './version.js';
+import { BUILD } from './version.js';
 import { waitForStore } from './wait-for-store.js';
 
 /** Parts of a running process. */
@@ -278,7 +278,7 @@ async function makeOtherParts(
     cluster: () => cluster?.status,
     lastHour,
     backup: () => readBackup(settings.backup.metricsFile),
-    version: VERSION,
+    version: BUILD,
     clock: systemClock,
   });
   const verifier = new StoreVerifier({

@@ -12,7 +12,7 @@ test('help, version and unknown commands have the right output and exit codes', 
   const help = runWalletd(['--help']);
   assert.equal(help.status, 0);
   assert.match(help.stdout, /serve [\s\S]*init [\s\S]*accept-loss /);
-  assert.match(runWalletd(['--version']).stdout, /^\d+\.\d+\.\d+\n$/);
+  assert.match(runWalletd(['--version']).stdout, /^\d+\.\d+\.\d+\+([0-9a-f]{12}(-dirty)?|unknown)\n$/);
   assert.equal(runWalletd(['swerve']).status, 2);
   assert.equal((await runCommand(['serve', '--nonsense'])).status, 2);
   const wrong = runWalletd(['serve'], { WALLETD_PORT: 'abc' }, LAUNCHED);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { chmodSync, writeFileSync } from 'node:fs';
+import { chmodSync, copyFileSync, mkdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { makeTempFolder } from '../support/temp-folder.js';
@@ -32,3 +32,36 @@ for (const version of ['18.20.4', '20.14.0', '24.1.0']) {
 for (const version of ['20.15.0', '22.4.1']) {
   test(`Node ${version} is set up`, () => assert.deepEqual(setUpWith(version), { status: 0, stderr: '' }));
 }
+
+/** Runs setup.sh in a tree without a compiler whose sources are so much older than what was built. */
+function setUpPruned(files: readonly string[], olderSeconds: number): { status: number | null; stderr: string } {
+  const folder = makeTempFolder();
+  for (const path of ['src/cli', 'dist/src', 'node_modules']) mkdirSync(`${folder.path}/${path}`, { recursive: true });
+  for (const file of files) writeFileSync(`${folder.path}/${file}`, '');
+  copyFileSync(SETUP, `${folder.path}/src/cli/setup.sh`);
+  writeFileSync(`${folder.path}/package.json`, '"uWebSockets.js": "npm:uws-pack@');
+  const nowSeconds = Date.now() / 1000;
+  for (const [file, seconds] of [
+    ['package-lock.json', nowSeconds - 1],
+    ['node_modules/.package-lock.json', nowSeconds],
+    ['dist/src/commit', nowSeconds + olderSeconds],
+  ] as const) {
+    writeFileSync(`${folder.path}/${file}`, '');
+    utimesSync(`${folder.path}/${file}`, seconds, seconds);
+  }
+  const { status, stderr } = spawnSync('sh', [`${folder.path}/src/cli/setup.sh`], { encoding: 'utf8' });
+  folder.remove();
+  return { status, stderr };
+}
+
+test('setup leaves an installed package as it is', () =>
+  assert.deepEqual(setUpPruned([], 60), { status: 0, stderr: '' }));
+
+test('setup does not bring removed developer packages back', () =>
+  assert.deepEqual(setUpPruned(['tsconfig.json'], 60), { status: 0, stderr: '' }));
+
+test('setup refuses changed code if the compiler was removed', () => {
+  const { status, stderr } = setUpPruned(['tsconfig.json'], -60);
+  assert.equal(status, 1);
+  assert.match(stderr, /^walletd: the code is newer than what was built, .*: npm ci --include=dev\n$/);
+});

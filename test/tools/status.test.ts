@@ -10,7 +10,7 @@ const seconds = (agoMs: number) => (NOW_MS - agoMs) / 1000;
 const DAY_MS = 86_400_000;
 
 const WELL = `# TYPE walletd_build_info gauge
-walletd_build_info{version="0.1.0",node="v20.0.0"} 1
+walletd_build_info{version="0.2.0",commit="d3f9404d1234",node="v20.0.0"} 1
 process_start_time_seconds ${seconds(60_000)}
 walletd_callbacks_total{endpoint="placeBets",http_status="200"} 90
 walletd_callbacks_total{endpoint="placeBets",http_status="503"} 10

@@ -2,11 +2,14 @@ import type { Metric } from '../../base/metric.js';
 import { counter, gauge } from '../../telemetry/metric.js';
 
 /** Standard process metrics of the Prometheus client libraries, under the names that dashboards know. */
-export function processMetrics(version: string, isReady: boolean): Metric[] {
+export function processMetrics(
+  build: { readonly version: string; readonly commit: string },
+  isReady: boolean,
+): Metric[] {
   const { user, system } = process.cpuUsage();
   return [
     gauge('walletd_build_info', 'Always 1: what is running.', [
-      { labels: { version, node: process.version }, value: 1 },
+      { labels: { ...build, node: process.version }, value: 1 },
     ]),
     gauge('walletd_ready', '1: it takes callbacks, as /readyz says.', isReady ? 1 : 0),
     gauge('process_resident_memory_bytes', 'Resident memory size in bytes.', process.memoryUsage.rss()),

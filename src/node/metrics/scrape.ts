@@ -6,7 +6,7 @@ import type { ShardStatus } from '../../worker/shards.js';
 import type { Certificates } from '../certificates.js';
 import type { End } from '../last-run.js';
 import type { TimeMeasures } from '../time-keeper.js';
-import { VERSION } from '../version.js';
+import { COMMIT, VERSION } from '../version.js';
 import type { AdminMetrics } from './admin-metrics.js';
 import type { CallbackMetrics } from './callback-metrics.js';
 import { certificateMetrics } from './certificate-metrics.js';
@@ -65,7 +65,7 @@ export async function scrape(parts: MeasuredParts): Promise<{ readonly type: str
 export function metricsOf(parts: MeasuredParts): Metric[] {
   const { service, shards, callbacks, callbackMetrics, adminMetrics, certificates, recorder, lastRun, vitals } = parts;
   return mergeMetrics([
-    ...processMetrics(VERSION, service.isReady),
+    ...processMetrics({ version: VERSION, commit: COMMIT }, service.isReady),
     ...callbackMetrics.metrics(callbacks.measures()),
     ...adminMetrics.metrics(),
     ...connectionMetrics(parts.counts),

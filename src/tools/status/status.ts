@@ -59,7 +59,7 @@ export function factsOf(samples: Samples, { status, shards }: Readiness, nowMs: 
   const missing = samples.of('walletd_cluster_missing').map(({ labels }) => labels.node ?? '');
   const watermark = (of: string) => samples.sum('walletd_shard_sequence', { watermark: of });
   return {
-    version: build?.labels.version ?? '',
+    version: [build?.labels.version, build?.labels.commit].filter(Boolean).join('+'),
     node: build?.labels.node ?? '',
     upMs: nowMs - samples.sum('process_start_time_seconds') * 1000,
     isReady: status === 'ready',
