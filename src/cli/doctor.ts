@@ -143,8 +143,8 @@ async function examineFolder(settings: StoreSettings, meta: StoreMeta): Promise<
 }
 
 /**
- * Judges the server that serves this store, by the same rules as `status`. Returns nothing if the settings lead to no
- * such server.
+ * Judges the server that serves this store, by the same rules as `status`. Returns no findings if the settings do not
+ * lead to such a server.
  */
 async function examineServer(settings: Settings): Promise<readonly Finding[]> {
   const about = 'server';

@@ -1,9 +1,10 @@
 import type { RegistryView } from './table.js';
 
 /**
- * How long the members keep data. A member that is down still needs its data kept. Its number counts until a member of
- * the same name reports a different number, or this process ends. A member that reports no number counts only while it
- * is in the registry. Otherwise an older walletd that has been replaced would prevent data from ever being forgotten.
+ * How long the members keep data. A member that is down still needs its data kept. Its retention therefore counts until
+ * a member of the same name reports a different one, or this process ends. A member that reports no retention counts
+ * only while it is in the registry. Otherwise an older walletd that has been replaced would prevent data from ever
+ * being forgotten.
  */
 export class Retentions {
   /** By name, because nodes get a new tag at each start. */

@@ -95,7 +95,7 @@ export class RoutedRequest implements Routed, Replier<WireResult> {
   }
 }
 
-/** Refusal that makes the request look for another node; undefined for an answer that goes to the sender. */
+/** Refusal after which the request is routed again; undefined for an answer that goes to the sender. */
 export function refusalOf(answer: { readonly type: string; readonly failure?: unknown }): Refusal | undefined {
   if (answer.type !== 'failed') return undefined;
   return answer.failure === 'moved' || answer.failure === 'unsure' ? answer.failure : undefined;

@@ -6,5 +6,8 @@ export const UNCACHED = { 'Cache-Control': 'no-store', 'X-Content-Type-Options':
 
 const YEAR_SECONDS = 31_536_000;
 
-/** Sent over TLS. A browser that has connected once never uses this host name without TLS again. */
+/**
+ * Headers that are sent over TLS only. A browser that has received them does not use this host name without TLS for a
+ * year.
+ */
 export const ONLY_TLS = { 'Strict-Transport-Security': `max-age=${YEAR_SECONDS}` } as const;

@@ -11,8 +11,8 @@ const IPV4_IN_IPV6 = '::ffff:';
 
 /**
  * Proofs that two ends know the same token, without sending any part of it. The tool proves its knowledge first, so
- * that a stranger cannot use a server to test guessed tokens. The server's proof covers its own address. A program that
- * forwards the request to a different server gets a proof for that server's address.
+ * that an unknown client cannot use a server to test guessed tokens. The server's proof covers its own address. A
+ * program that forwards the request to a different server gets a proof for that server's address.
  */
 export class TokenProof {
   private readonly key: Buffer;

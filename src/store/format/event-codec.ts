@@ -9,8 +9,8 @@ import { UnknownFormatError } from './format-error.js';
 import { APPROVALS_FORMAT, KEPT_REQUESTS_FORMAT, REMEMBERED_MESSAGES_FORMAT } from './format-gate.js';
 
 /*
- * Encodes events as positional arrays, which msgpack then packs. FORMAT.md lists them. A number never changes its
- * meaning. A field may be added at the end of an array, with a default for older logs; any other change needs a new
+ * Encodes events as positional arrays, which msgpack then packs. FORMAT.md lists them. The meaning of a number never
+ * changes. A field may be added at the end of an array, with a default for older logs; any other change needs a new
  * number.
  */
 type Tuple = readonly unknown[];

@@ -90,7 +90,8 @@ export class ArchiveMarks {
     const rows = marks.size + days.size + 1;
     const { root } = this.file;
     await this.file.replace(rows * ROW_BYTES, rows, () => {
-      // Only the shard's owner adds archive records for it, so no other process can raise the shard's mark meanwhile.
+      // Only the owner of a shard adds archive records for that shard, so no other process can raise its mark
+      // meanwhile.
       const raised = [...marks].filter(([shard, mark]) => compareMarks(this.mark(shard), mark) < 0);
       for (const [shard, mark] of raised) this.put(shardKey(MARK, shard), markValue(mark));
       for (const [day, records] of days) {

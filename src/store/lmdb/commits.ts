@@ -77,9 +77,9 @@ export class Commits {
 
   /**
    * lmdb groups the writes of one event-loop turn into a batch. The batch has its own promise, which lmdb does not
-   * return. If a commit fails, that promise rejects unhandled and ends the process. lmdb creates the promise
-   * synchronously, right after this event. It must be caught before any microtask runs, because a microtask could queue
-   * a write of the next batch and replace the promise.
+   * return. If a commit fails, that promise is rejected without a handler, which ends the process. lmdb creates the
+   * promise synchronously, right after this event. The handler must be added before any microtask runs, because a
+   * microtask could queue a write of the next batch and replace the promise.
    */
   private handleBatchPromises(): void {
     const ignore = () => {};

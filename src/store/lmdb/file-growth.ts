@@ -33,7 +33,7 @@ const FLIGHTS = 2;
  * to 0.6. etcd does the same for its log.
  *
  * The file is opened for appending, so zeros never overwrite data, even if LMDB adds a page at the same moment. LMDB
- * overwrites the zeros when it continues.
+ * overwrites the zeros when it needs the space.
  */
 export class FileGrowth {
   private commits = 0;
@@ -70,8 +70,9 @@ export class FileGrowth {
   /**
    * Returns undefined if the file has space for a commit of `bytes` bytes to `places` places. Otherwise returns a
    * promise that must be awaited before the commit, and that rejects if the disk is full. LMDB must not run into a full
-   * disk itself: when a write fails, lmdb 3.5.6 prints the attempt into a buffer that can be too short (`last_error` in
-   * mdb.c), which damages the heap. In a test with chunks and appends on a full tmpfs, 4 of 5 processes aborted.
+   * disk itself: when a write fails, lmdb 3.5.6 formats a message about it into a buffer that can be too short
+   * (`last_error` in mdb.c), which damages the heap. In a test with chunks and appends on a full tmpfs, 4 of 5
+   * processes aborted.
    */
   room(bytes: number, places: number): Promise<void> | undefined {
     const commitBytes = FLIGHTS * (bytes + places * PLACE_BYTES);

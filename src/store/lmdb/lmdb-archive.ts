@@ -46,8 +46,8 @@ export class LmdbArchive implements Archive {
 
   private savedNamesFile: SavedKeys | undefined = undefined;
   /**
-   * Adds second trees to the days of an older walletd. The first put of shard 0 starts this work, so that only one
-   * thread does it: the thread that owns the shard.
+   * Work that adds second trees to the days of an older walletd; undefined until it starts. The first put of shard 0
+   * starts it, so that only the thread that owns shard 0 does this work.
    */
   private proving: Promise<void> | undefined = undefined;
   private isClosed = false;

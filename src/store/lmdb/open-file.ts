@@ -13,8 +13,8 @@ const CREATED_MS = 100;
 
 /**
  * Opens an LMDB file, which is at the `path` option or below it. A new file is on disk when this returns. LMDB writes
- * its first two pages without a sync, and lmdb 3.5.6 crashes (SIGSEGV) when it opens a file with only part of them. A
- * power loss may leave such a file, so this throws a `FormatError` for it.
+ * its first two pages without a sync, and lmdb 3.5.6 crashes (SIGSEGV) when it opens a file that has only part of these
+ * pages. A power loss may leave such a file, so this throws a `FormatError` for it.
  */
 export function openFile(file: string, options: RootDatabaseOptionsWithPath): RootDatabase<Buffer, Buffer> {
   const isNew = !existsSync(file) || statSync(file).size === 0;

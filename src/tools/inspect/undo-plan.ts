@@ -113,8 +113,8 @@ function reasonOf(type: Undoable, { id, productId }: HistoryItem, { by }: UndoSe
 }
 
 /**
- * Id of an undo in releases of walletd that did not yet reserve ids. Any correction could have this id, so the reason
- * and the amount decide.
+ * Id of an undo in releases of walletd that did not yet reserve ids. Any correction could have such an id, so the
+ * reason and the amount decide whether it is this undo.
  */
 function olderIdOf(id: string): string {
   const made = `undo-${id}`;

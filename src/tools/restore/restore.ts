@@ -183,8 +183,8 @@ class Restore {
 }
 
 /**
- * Refuses a time before the creation of the store, which is often a time in seconds. It would restore a casino without
- * players.
+ * Refuses a time before the creation of the store, because it would restore a casino without players. Such a time is
+ * often one in seconds instead of milliseconds.
  */
 function checkCreated(at: At | undefined, createdMs: number): void {
   if (at?.type !== 'time' || at.timeMs >= createdMs) return;

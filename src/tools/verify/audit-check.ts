@@ -56,7 +56,7 @@ export class AuditCheck {
     if (begins && !this.chains.has(here)) this.adopt(emptyAudit(here));
   }
 
-  /** Reports a recorded head that the replay has not passed, although it is now at the end of the log. */
+  /** Reports a recorded head that the replay has not passed, although the replay has reached the end of the log. */
   finish(): void {
     const { noted, begun } = this;
     if (noted === undefined || this.wasSeen) return;

@@ -14,8 +14,9 @@ import { ShardVerification, type VerifyOptions } from './shard-verification.js';
 /*
  * Verify checks all data in a store without changing it. shard-verification.ts makes one pass over a shard.
  * snapshot-check.ts compares the snapshots with their manifests and with the log. checked-replay.ts replays the log and
- * keeps the books (books.ts). server-comparison.ts compares the wallets with a running server along the way, which
- * operator-api.ts calls. With --deep, snapshot-proof.ts proves each newer snapshot. findings.ts collects the faults.
+ * keeps the books (books.ts). Along the way, server-comparison.ts compares the wallets with those of a running server,
+ * which operator-api.ts calls. With --deep, snapshot-proof.ts proves each newer snapshot. findings.ts collects the
+ * faults.
  */
 
 export interface ShardReport {

@@ -5,8 +5,8 @@ import { Connection, type Exchange } from './connection.js';
 import type { Response } from './response-reader.js';
 
 /**
- * Maximum number of connections to one server. Without a limit there would be as many as concurrent histories times the
- * messages that each sends at once.
+ * Maximum number of connections to one server. Without a limit, each concurrent history would open a connection for
+ * each of its concurrent messages.
  */
 const CONNECTIONS_MAX = 1024;
 
