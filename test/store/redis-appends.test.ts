@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
 import { LSN_ZERO } from '../../src/shard/log/lsn.js';
 import type { AppendOutcome } from '../../src/shard/log/wal.js';
@@ -97,17 +98,22 @@ interface Checked {
   readonly calls: readonly (readonly unknown[])[];
 }
 
-/** Checks a head on a master that accepts it. `confirmed` is the master's answer to WAIT or WAITAOF. */
+/**
+ * Checks a head on a master that accepts it. `confirmed` is the master's answer to WAIT or WAITAOF, or a function of the
+ * number of times that it was asked.
+ */
 async function checkHead(durability: Durability, confirmed: unknown): Promise<Checked> {
   const calls: unknown[][] = [];
   const client = {
     callBuffer: async (...args: unknown[]) => {
       calls.push(args);
+      await delay(1);
+      calls.push(['answer']);
       return [[Buffer.from('ok')]];
     },
     call: async (...args: unknown[]) => {
       calls.push(args);
-      return confirmed;
+      return confirmed instanceof Function ? confirmed(calls.filter(([name]) => name === 'WAITAOF').length) : confirmed;
     },
   };
   const master = { appends: { use: (run: (client: Redis) => unknown) => run(client as unknown as Redis) } };
@@ -134,4 +140,34 @@ test('an append that too few replicas confirm fails', async () => {
 test('an append that its own server has not synced fails', async () => {
   assert.equal((await checkHead({ type: 'synced', count: 1 }, [0, 1])).outcome?.type, 'failed');
   assert.equal((await checkHead({ type: 'synced', count: 1 }, [1, 1])).outcome?.type, 'ok');
+});
+
+test('WAITAOF is sent after the append and repeated until replicas have synced', async () => {
+  const { outcome, calls } = await checkHead({ type: 'synced', count: 1 }, (asked: number) => [1, asked < 4 ? 0 : 1]);
+  assert.deepEqual(outcome, { type: 'ok' });
+  const names = calls.map(([name]) => name);
+  assert.deepEqual(names, ['FCALL', 'answer', 'WAITAOF', 'WAITAOF', 'WAITAOF', 'WAITAOF']);
+});
+
+test('a WAITAOF that Redis answers late is followed by another', async () => {
+  let release = (_: unknown) => {};
+  const { outcome } = await checkHead({ type: 'synced', count: 1 }, (asked: number) => {
+    if (asked > 1) release([1, 0]);
+    return asked > 1 ? [1, 1] : new Promise((resolve) => (release = resolve));
+  });
+  assert.deepEqual(outcome, { type: 'ok' });
+});
+
+test('a connection that ends with a WAITAOF to spare disturbs nothing', async () => {
+  let release = (_: unknown) => {};
+  let end = (_: Error) => {};
+  const cut = new Promise((_, reject) => (end = reject));
+  // An unhandled rejection would fail this test.
+  const { outcome } = await checkHead({ type: 'synced', count: 1 }, (asked: number) => {
+    if (asked > 1) release([1, 1]);
+    return asked > 1 ? cut : new Promise((resolve) => (release = resolve));
+  });
+  assert.deepEqual(outcome, { type: 'ok' });
+  end(new Error('closed'));
+  await delay(1);
 });

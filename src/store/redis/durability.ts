@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
 
 /**
@@ -20,6 +21,11 @@ export type Durability =
  * bytes.
  */
 const WAIT_MS = 1000;
+/**
+ * Interval at which replicas are asked again whether they have synced a write. A replica that is asked before its fsync
+ * reports the write only with its next answer: asked once, it takes up to a second.
+ */
+const SYNC_POLL_MS = 2;
 
 /** Number of replicas that a write waits for. */
 export function waitsFor(durability: Durability): number {
@@ -32,10 +38,11 @@ export function waitsFor(durability: Durability): number {
 export async function confirmed<T>(client: Redis, durability: Durability, sent: Promise<T>): Promise<T> {
   if (!('count' in durability)) return await sent;
   const { count, type } = durability;
-  const [answer, has] = await Promise.all([
-    sent,
-    type === 'synced' ? syncedBy(client, count) : copiedTo(client, count),
-  ]);
+  // A WAITAOF sent together with the write would reach the replicas together with it, before their fsync.
+  const [answer, has] =
+    type === 'synced'
+      ? [await sent, await syncedBy(client, count)]
+      : await Promise.all([sent, copiedTo(client, count)]);
   if (has < count) throw new Error(`${has} of ${count} replicas have it`);
   return answer;
 }
@@ -44,9 +51,27 @@ async function copiedTo(client: Redis, count: number): Promise<number> {
   return (await client.call('WAIT', count, WAIT_MS)) as number;
 }
 
+/**
+ * Number of replicas that have synced the last write of this connection; 0 if the server itself has not. Each WAITAOF
+ * makes the server ask its replicas. Its timeout of 1 ms ends at the next event, at the latest when the next WAITAOF
+ * arrives; an idle Redis would notice it after up to 100 ms.
+ */
 async function syncedBy(client: Redis, count: number): Promise<number> {
-  const [here, there] = (await client.call('WAITAOF', 1, count, WAIT_MS)) as [number, number];
-  return here === 1 ? there : 0;
+  const endMs = performance.now() + WAIT_MS;
+  let has = 0;
+  const ask = async () => {
+    const [here, there] = (await client.call('WAITAOF', 1, count, 1)) as [number, number];
+    has = here === 1 ? there : 0;
+  };
+  for (;;) {
+    const tick = delay(SYNC_POLL_MS);
+    const asked = ask();
+    await Promise.race([asked, tick]);
+    // An earlier WAITAOF may have the answer, and the connection may end before the last one has its own.
+    asked.catch(() => {});
+    if (has >= count || performance.now() >= endMs) return has;
+    await tick;
+  }
 }
 
 /** Parses `fsync`, `os`, `peers:1`, `replicas:2` or `synced:2`; undefined for any other text. */
