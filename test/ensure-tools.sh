@@ -4,7 +4,8 @@
 set -eu
 missing=
 wanted=
-redis-server --version 2>/dev/null | grep -Eq 'v=([7-9]|[1-9][0-9])\.' || missing="$missing redis-server"
+# WALLETD_TEST_REDIS names another server, such as valkey-server.
+"${WALLETD_TEST_REDIS:-redis-server}" --version 2>/dev/null | grep -Eq 'v=([7-9]|[1-9][0-9])\.' || missing="$missing redis-server"
 strace --version >/dev/null 2>&1 || missing="$missing strace"
 openssl version >/dev/null 2>&1 || missing="$missing openssl"
 chromium --version >/dev/null 2>&1 || missing="$missing chromium"

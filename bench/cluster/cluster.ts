@@ -121,7 +121,7 @@ export function runCluster(settings: ClusterSettings): Promise<ClusterReport> {
     if (problem !== undefined) throw new Error(problem);
     const { players, rounds, rate, folder, only = PARTS } = settings;
     keepIn(folder);
-    const durability = `3 + 3 Redis ${findRedisVersion()} with appendfsync always, ${settings.durability}, in ${folder}`;
+    const durability = `3 + 3 ${findRedisVersion()} with appendfsync always, ${settings.durability}, in ${folder}`;
     console.log(machine());
     console.log(`durability: ${durability} (one fdatasync here: ${describeFsync(folder)})`);
     console.log(`${players} players, a quarter of them in one shard; ${rate}/s\n`);

@@ -27,8 +27,10 @@ export async function startChild(
   // Only Node reads NODE_OPTIONS; other programs ignore the variable. The module is given as a URL, because a path may
   // contain blanks.
   const NODE_OPTIONS = [process.env.NODE_OPTIONS, `--import=${GC_WATCH.href}`].join(' ').trim();
+  // walletd refuses variables that are not settings.
+  const { WALLETD_TEST_REDIS: _, ...inherited } = process.env;
   const child = spawn(command, args, {
-    env: { ...process.env, NODE_OPTIONS, ...env },
+    env: { ...inherited, NODE_OPTIONS, ...env },
     stdio: ['ignore', 'pipe', 'inherit', 'pipe'],
   });
   atEnd(() => end(child));

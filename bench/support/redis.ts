@@ -1,6 +1,6 @@
 import { startChild } from './child.js';
 import { freePort } from './free-port.js';
-import { findFolderOf } from './programs.js';
+import { findRedisVersion, REDIS_SERVER } from './versions.js';
 
 /**
  * Disables rewrites of the append-only file. In production one happens every few hours, but in a bench that starts with
@@ -18,8 +18,8 @@ const SETTINGS: Readonly<Record<string, string>> = {
 
 /** Sentence that explains why no server can run on this machine; undefined if one can. */
 export function whyNoRedis(): string | undefined {
-  if (findFolderOf(['redis-server']) !== undefined) return undefined;
-  return 'redis-server is not on the PATH: apt-get install redis-server, or otherwise Redis 7 or later';
+  if (findRedisVersion() !== undefined) return undefined;
+  return `${REDIS_SERVER} is not on the PATH: apt-get install redis-server, or otherwise Redis 7 or later`;
 }
 
 /**
@@ -32,6 +32,6 @@ export async function startRedis(folder: string, appendfsync: 'always' | 'everys
   const port = String(await freePort());
   const settings = { bind: '127.0.0.1', port, dir: folder, appendfsync, ...SETTINGS };
   const args = Object.entries(settings).flatMap(([name, value]) => [`--${name}`, value]);
-  await startChild('redis-server', args, (line) => line.includes('Ready to accept connections'));
+  await startChild(REDIS_SERVER, args, (line) => line.includes('Ready to accept connections'));
   return `redis://127.0.0.1:${port}`;
 }

@@ -53,7 +53,7 @@ export async function startStore({ store: kind, durability, folder, redis: users
   const appendfsync = durability === 'fsync' ? 'always' : 'everysec';
   const redisUrl = await startRedis(own, appendfsync);
   return {
-    durability: `Redis ${findRedisVersion()} with appendonly yes, appendfsync ${appendfsync} in ${folder}`,
+    durability: `${findRedisVersion()} with appendonly yes, appendfsync ${appendfsync} in ${folder}`,
     ...onRedis(redisUrl, durability, node, ''),
   };
 }

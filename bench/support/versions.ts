@@ -2,15 +2,19 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { ROOT } from './root.js';
 
+/** Program that tests, faults and benches start as Redis: a name on the PATH, or a path. */
+export const REDIS_SERVER = process.env.WALLETD_TEST_REDIS || 'redis-server';
+
 /** Installed version of a package. */
 export function packageVersion(name: string): string {
   const description = readFileSync(`${ROOT}node_modules/${name}/package.json`, 'utf8');
   return (JSON.parse(description) as { version: string }).version;
 }
 
-/** Undefined if Redis is not installed. */
+/** Name and version, for example `Redis 7.0.15` or `Valkey 8.0.1`. Undefined if it is not installed. */
 export function findRedisVersion(): string | undefined {
-  return /v=(\S+)/.exec(output('redis-server', ['--version']))?.[1];
+  const [, name, version] = /^(\w+) server v=(\S+)/.exec(output(REDIS_SERVER, ['--version'])) ?? [];
+  return name && `${name} ${version}`;
 }
 
 /** Short hash of the commit checked out in this folder, with a `+` if some files differ from it. */

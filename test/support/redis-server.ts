@@ -4,6 +4,7 @@ import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { freePort } from '../../bench/support/free-port.js';
+import { REDIS_SERVER } from '../../bench/support/versions.js';
 import { endAfterTests } from './children.js';
 import { makeTempFolder } from './temp-folder.js';
 
@@ -146,12 +147,12 @@ export async function startRedisServer(
   env: Readonly<Record<string, string>> = {},
 ): Promise<ChildProcess> {
   const options = { stdio: ['ignore', 'pipe', 'pipe'] as ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...env } };
-  const child = endAfterTests(spawn('redis-server', args, options));
+  const child = endAfterTests(spawn(REDIS_SERVER, args, options));
   let output = '';
   let timer: NodeJS.Timeout | undefined;
   try {
     await new Promise<void>((resolve, reject) => {
-      const fail = (what: string) => reject(new Error(`redis-server ${what}: ${output}`));
+      const fail = (what: string) => reject(new Error(`${REDIS_SERVER} ${what}: ${output}`));
       timer = setTimeout(() => fail('does not start'), START_MS);
       child.stdout.on('data', (data: Buffer) => {
         output = (output + data.toString()).slice(-10_000);

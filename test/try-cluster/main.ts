@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { Command, InvalidArgumentError } from 'commander';
-import { findFolderOf } from '../../bench/support/programs.js';
+import { whyNoRedis } from '../../bench/support/redis.js';
 import { LocalCluster } from '../support/local-cluster.js';
 import { RedisCluster } from '../support/redis-cluster.js';
 import { addresses, firstBet } from './guide.js';
@@ -36,8 +36,9 @@ const { port } = new Command('npm run cluster --')
   .parse()
   .opts<{ port: number }>();
 
-if (findFolderOf(['redis-server']) === undefined) {
-  console.error('redis-server is not on the PATH: apt-get install redis-server, or otherwise Redis 7 or later');
+const missing = whyNoRedis();
+if (missing !== undefined) {
+  console.error(missing);
   process.exit(1);
 }
 
