@@ -151,8 +151,9 @@ export const settingsSchema = group({
     pattern: STORE_PATTERN,
     description:
       'Where the logs are: `lmdb:FOLDER`, `redis://user:password@host:port/database`, `rediss://…` (TLS), ' +
-      '`redis+sentinel://host:port,host:port/name` (several names: shard by shard in turn) or ' +
-      '`redis+cluster://host:port,host:port` (`rediss+cluster://…`).',
+      '`redis+sentinel://host:port,host:port/name` (several names: shard by shard in turn; `rediss+sentinel://…`; ' +
+      '`?sentinel=user:password` at the end logs in to the sentinels) or `redis+cluster://host:port,host:port` ' +
+      '(`rediss+cluster://…`).',
   }),
   storeFile: optionalText('File that holds `store`.'),
   archive: nullable(

@@ -31,6 +31,7 @@ const STORE_KINDS: Readonly<Record<StoreKind, StoreKindSettings>> = {
       'redis://': 'redis://…',
       'rediss://': 'rediss://…',
       'redis+sentinel://': 'redis+sentinel://…',
+      'rediss+sentinel://': 'rediss+sentinel://…',
       'redis+cluster://': 'redis+cluster://…',
       'rediss+cluster://': 'rediss+cluster://…',
     },

@@ -47,7 +47,10 @@ export function clearTextWarnings(settings: Pick<Settings, 'store' | 'archive'>)
 export function mustBeEncrypted(settings: Pick<Settings, 'store' | 'archive' | 'requireTls'>): void {
   const [first] = settings.requireTls ? clearTextWarnings(settings) : [];
   if (first === undefined) return;
-  const cure = first.about === 'store' ? 'begin store with rediss:// or rediss+cluster://' : 'give archive an sslmode';
+  const cure =
+    first.about === 'store'
+      ? 'begin store with rediss://, rediss+sentinel:// or rediss+cluster://'
+      : 'give archive an sslmode';
   throw new ConfigError(
     `requireTls is true, and ${first.says}: ${cure}, or reach it by a tunnel that ends on this machine`,
   );

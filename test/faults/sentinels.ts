@@ -1,7 +1,8 @@
 import type { ChildProcess } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
+import type { CertificateFiles } from '../support/certificate.js';
 import { endChild, type RedisServer, startRedisServer, withPort } from '../support/redis-server.js';
 import { makeTempFolder } from '../support/temp-folder.js';
 import { until } from '../support/until.js';
@@ -16,6 +17,12 @@ interface Login {
   readonly password: string;
 }
 
+/** Protection of the sentinels themselves. They use TLS to one another and to the monitored servers as well. */
+interface Protection {
+  readonly password: string;
+  readonly certificate: CertificateFiles;
+}
+
 /** Three sentinels that monitor one master and replace it after one second without an answer. */
 export class Sentinels {
   private readonly folder = makeTempFolder();
@@ -23,11 +30,19 @@ export class Sentinels {
   private readonly clients: Redis[] = [];
   private readonly ports: number[] = [];
 
-  private constructor(private readonly login: Login | undefined) {}
+  private constructor(
+    private readonly login: Login | undefined,
+    private readonly protection: Protection | undefined,
+  ) {}
 
   /** Resolves when each sentinel knows the others and the replicas. */
-  static async watch(master: RedisServer, replicas: number, login?: Login): Promise<Sentinels> {
-    const sentinels = new Sentinels(login);
+  static async watch(
+    master: Pick<RedisServer, 'port'>,
+    replicas: number,
+    login?: Login,
+    protection?: Protection,
+  ): Promise<Sentinels> {
+    const sentinels = new Sentinels(login, protection);
     try {
       for (let i = 0; i < COUNT; i++) await withPort((port) => sentinels.add(master, port));
       await until('the sentinels know one another', () => sentinels.know(replicas));
@@ -44,7 +59,8 @@ export class Sentinels {
 
   /** `login` contains credentials for the monitored servers, for example `walletd:secret@`. */
   urlOf(login: string): string {
-    return `redis+sentinel://${login}${this.ports.map((port) => `127.0.0.1:${port}`).join(',')}/${NAME}`;
+    const scheme = this.protection === undefined ? 'redis+sentinel' : 'rediss+sentinel';
+    return `${scheme}://${login}${this.ports.map((port) => `127.0.0.1:${port}`).join(',')}/${NAME}`;
   }
 
   /** Port of the master, as reported by the first sentinel that names a port other than `port`. */
@@ -73,10 +89,10 @@ export class Sentinels {
     this.folder.remove();
   }
 
-  private async add(master: RedisServer, port: number): Promise<void> {
+  private async add(master: Pick<RedisServer, 'port'>, port: number): Promise<void> {
     const path = join(this.folder.path, `${port}.conf`);
     const lines = [
-      `port ${port}`,
+      ...this.listening(port),
       'bind 127.0.0.1',
       `dir ${this.folder.path}`,
       `sentinel monitor ${NAME} 127.0.0.1 ${master.port} ${QUORUM}`,
@@ -88,9 +104,29 @@ export class Sentinels {
     writeFileSync(path, `${lines.join('\n')}\n`);
     this.children.push(await startRedisServer([path, '--sentinel'], /\+monitor master/));
     this.ports.push(port);
-    const client = new Redis(port, '127.0.0.1', { retryStrategy: () => 20 });
+    const protectedBy = this.protection && {
+      password: this.protection.password,
+      tls: { ca: readFileSync(this.protection.certificate.certificateFile) },
+    };
+    const client = new Redis(port, '127.0.0.1', { retryStrategy: () => 20, ...protectedBy });
     client.on('error', () => {});
     this.clients.push(client);
+  }
+
+  private listening(port: number): string[] {
+    if (this.protection === undefined) return [`port ${port}`];
+    const { password, certificate } = this.protection;
+    return [
+      'port 0',
+      `tls-port ${port}`,
+      `tls-cert-file ${certificate.certificateFile}`,
+      `tls-key-file ${certificate.keyFile}`,
+      `tls-ca-cert-file ${certificate.certificateFile}`,
+      'tls-auth-clients no',
+      'tls-replication yes',
+      `requirepass ${password}`,
+      `sentinel sentinel-pass ${password}`,
+    ];
   }
 
   private async know(replicas: number): Promise<boolean> {

@@ -12,7 +12,7 @@ test('only remote servers without TLS are reported', () => {
   const clear = [REMOTE, 'redis+sentinel://127.0.0.1,10.0.0.2/main', 'redis+cluster://127.0.0.1:7000,cache.local:7000'];
   for (const store of clear) assert.deepEqual(aboutOf({ store }), ['store'], store);
   const safe = ['lmdb:data', 'redis://localhost', 'redis://[::1]:6379', 'redis+sentinel://127.0.0.1/main'];
-  for (const store of [...safe, 'rediss://10.0.0.1', 'rediss+cluster://10.0.0.1']) {
+  for (const store of [...safe, 'rediss://10.0.0.1', 'rediss+cluster://10.0.0.1', 'rediss+sentinel://10.0.0.1/main']) {
     assert.deepEqual(aboutOf({ store }), [], store);
   }
   const archiveAt = (rest: string) => aboutOf({ store: 'redis://localhost', archive: `postgres://u:p@${rest}` });
@@ -26,7 +26,7 @@ test('requireTls refuses to start with unencrypted connections and repeats no pa
   const settings = settingsWith({ store: REMOTE, requireTls: true });
   const message =
     'requireTls is true, and all that redis://10.0.0.1:6379/0 is told goes over the network in the clear: begin store ' +
-    'with rediss:// or rediss+cluster://, or reach it by a tunnel that ends on this machine';
+    'with rediss://, rediss+sentinel:// or rediss+cluster://, or reach it by a tunnel that ends on this machine';
   await assert.rejects(checkStart(settings), { message });
   mustBeEncrypted(settingsWith({ store: REMOTE }));
   mustBeEncrypted(settingsWith({ store: REMOTE.replace('redis:', 'rediss:'), requireTls: true }));

@@ -42,6 +42,27 @@ test("a sentinel address has the sentinels and the master's name", () => {
   );
 });
 
+test('a sentinel address can have TLS and the login of the sentinels', () => {
+  const address = parseRedisAddress('rediss+sentinel://u:p@s1/main?sentinel=s:p%40ss');
+  assert.equal(address?.name, 'rediss+sentinel://s1/main');
+  assert.deepEqual(address?.servers, [
+    {
+      sentinels: [{ host: 's1', port: 26_379 }],
+      name: 'main',
+      db: 0,
+      username: 'u',
+      password: 'p',
+      tls: {},
+      sentinelTLS: {},
+      enableTLSForSentinelMode: true,
+      sentinelUsername: 's',
+      sentinelPassword: 'p@ss',
+    },
+  ]);
+  const [alone] = parseRedisAddress('redis+sentinel://s1/main/2?sentinel=:secret')?.servers ?? [];
+  assert.deepEqual([alone?.db, alone?.sentinelPassword, alone?.sentinelTLS], [2, 'secret', undefined]);
+});
+
 test('a cluster address has the servers to ask for its masters', () => {
   assert.deepEqual(parseRedisAddress('rediss+cluster://u:p@r1:7000,r2'), {
     name: 'rediss+cluster://r1:7000,r2',
@@ -66,6 +87,10 @@ test('invalid addresses are rejected', () => {
     'redis+sentinel://host:26379/',
     'redis+sentinel://host:26379/a,',
     'redis+sentinel://host:26379/a,a',
+    'redis+sentinel://host/a?sentinel=',
+    'redis+sentinel://host/a?sentinel=user',
+    'redis+sentinel://host/a?other=1',
+    'redis://host/0?sentinel=:secret',
     'redis+cluster://host:7000/0',
     'redis+cluster://',
     'http://host',

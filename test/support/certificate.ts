@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process';
+import { isIP } from 'node:net';
 import { join } from 'node:path';
 
 export interface CertificateFiles {
@@ -6,7 +7,7 @@ export interface CertificateFiles {
   readonly keyFile: string;
 }
 
-/** Creates a self-signed certificate for `name` in this folder. */
+/** Creates a self-signed certificate for `name`, a host name or an IP address, in this folder. */
 export function makeCertificate(folder: string, name: string, days = 2, key: 'ec' | 'rsa' = 'ec'): CertificateFiles {
   const certificateFile = join(folder, `${name}.crt`);
   const keyFile = join(folder, `${name}.key`);
@@ -24,7 +25,7 @@ export function makeCertificate(folder: string, name: string, days = 2, key: 'ec
       '-subj',
       `/CN=${name}`,
       '-addext',
-      `subjectAltName=DNS:${name}`,
+      `subjectAltName=${isIP(name) === 0 ? 'DNS' : 'IP'}:${name}`,
       '-keyout',
       keyFile,
       '-out',

@@ -9,7 +9,12 @@ type Sentinels = new (options: object) => { connectToSentinel(endpoint: object, 
  * while a sentinel is down.
  */
 export class QuietSentinels extends (SentinelConnector as unknown as Sentinels) {
+  /** ioredis reports a refused certificate only as a timeout. */
+  certificateError: Error | undefined = undefined;
+
   override connectToSentinel(endpoint: object, options?: object): EventEmitter {
-    return super.connectToSentinel(endpoint, options).on('error', () => {});
+    return super.connectToSentinel(endpoint, options).on('error', (error: Error) => {
+      if (/certificate/.test(error.message)) this.certificateError = error;
+    });
   }
 }

@@ -8,7 +8,7 @@ export interface RedisAddress {
   readonly isCluster: boolean;
 }
 
-const SCHEME = /^(rediss?|redis\+sentinel|rediss?\+cluster):\/\//;
+const SCHEME = /^(rediss?(?:\+sentinel|\+cluster)?):\/\//;
 const PORT = 6379;
 const SENTINEL_PORT = 26_379;
 const PORT_MAX = 65_535;
@@ -16,27 +16,47 @@ const PORT_MAX = 65_535;
 /**
  * Parses a Redis address:
  * `redis://user:password@host:port/database`, `rediss://…` for TLS,
- * `redis+sentinel://user:password@host:port,host:port/name,name/database`,
- * `redis+cluster://user:password@host:port,host:port` and `rediss+cluster://…`. Undefined if the text has
- * none of these forms.
+ * `redis+sentinel://user:password@host:port,host:port/name,name/database?sentinel=user:password`,
+ * `redis+cluster://user:password@host:port,host:port`, `rediss+sentinel://…` and `rediss+cluster://…`. Undefined if the
+ * text has none of these forms. The sentinels' own user and password are optional. `rediss+sentinel` is TLS to the
+ * sentinels and to the servers.
  */
 export function parseRedisAddress(text: string): RedisAddress | undefined {
   const scheme = SCHEME.exec(text)?.[1];
   if (scheme === undefined) return undefined;
-  const rest = /^(?:([^@/]*)@)?([^@/]+)((?:\/[^/]*)*)$/.exec(text.slice(scheme.length + 3));
+  const rest = /^(?:([^@/]*)@)?([^@/]+)((?:\/[^/?]*)*)(?:\?sentinel=([^/?]+))?$/.exec(text.slice(scheme.length + 3));
   if (rest === null) return undefined;
-  const [, login = '', hosts = '', path = ''] = rest;
-  const isSentinel = scheme === 'redis+sentinel';
+  const [, login = '', hosts = '', path = '', sentinelLogin] = rest;
+  const isSentinel = scheme.endsWith('+sentinel');
+  if (sentinelLogin !== undefined && !isSentinel) return undefined;
   const places = maybeAll(hosts.split(',').map((host) => maybePlace(host, isSentinel ? SENTINEL_PORT : PORT)));
   const credentials = maybeCredentials(login);
-  if (places === undefined || credentials === undefined) return undefined;
-  const common = { ...credentials, ...(scheme.startsWith('rediss') ? { tls: {} } : {}) };
+  const sentinelCredentials = maybeCredentials(sentinelLogin ?? '');
+  if (places === undefined || credentials === undefined || sentinelCredentials === undefined) return undefined;
+  const common = {
+    ...credentials,
+    ...(scheme.startsWith('rediss') ? tlsOptions(isSentinel) : {}),
+    ...sentinelOptions(sentinelCredentials),
+  };
   const servers = maybeServers(scheme, places, path.split('/').slice(1));
   if (servers === undefined) return undefined;
   const [first, ...others] = servers.map((server) => ({ ...server, ...common }));
   if (first === undefined) return undefined;
   return { name: `${scheme}://${hosts}${path}`, servers: [first, ...others], isCluster: scheme.endsWith('+cluster') };
 }
+
+function tlsOptions(isSentinel: boolean): RedisOptions {
+  return { tls: {}, ...(isSentinel ? { sentinelTLS: {}, enableTLSForSentinelMode: true } : {}) };
+}
+
+function sentinelOptions({ username, password }: Credentials): RedisOptions {
+  return {
+    ...(username === undefined ? {} : { sentinelUsername: username }),
+    ...(password === undefined ? {} : { sentinelPassword: password }),
+  };
+}
+
+type Credentials = Pick<RedisOptions, 'username' | 'password'>;
 
 interface Place {
   readonly host: string;
@@ -46,10 +66,11 @@ interface Place {
 /** Combines the places with the path as the scheme requires; undefined if they do not fit together. */
 function maybeServers(scheme: string, places: readonly Place[], path: readonly string[]): RedisOptions[] | undefined {
   if (scheme.endsWith('+cluster')) return path.join('') === '' && path.length <= 1 ? [...places] : undefined;
-  const [names, database = '', ...more] = scheme === 'redis+sentinel' ? path : ['', ...path];
+  const isSentinel = scheme.endsWith('+sentinel');
+  const [names, database = '', ...more] = isSentinel ? path : ['', ...path];
   if (more.length > 0 || !/^\d{0,4}$/.test(database)) return undefined;
   const db = Number(database);
-  if (scheme !== 'redis+sentinel') return places.length === 1 ? [{ ...places[0], db }] : undefined;
+  if (!isSentinel) return places.length === 1 ? [{ ...places[0], db }] : undefined;
   const masters = names?.split(',') ?? [''];
   if (masters.includes('') || new Set(masters).size < masters.length) return undefined;
   return masters.map((name) => ({ sentinels: [...places], name, db }));
@@ -68,7 +89,7 @@ function maybeAll<T>(items: readonly (T | undefined)[]): readonly T[] | undefine
 }
 
 /** Parses `user:password`, `:password` or nothing, each part percent-encoded. */
-function maybeCredentials(login: string): Pick<RedisOptions, 'username' | 'password'> | undefined {
+function maybeCredentials(login: string): Credentials | undefined {
   try {
     const [username = '', password = ''] = login.split(/:(.*)/s).map(decodeURIComponent);
     if (username !== '' && password === '') return undefined;

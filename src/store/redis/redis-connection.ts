@@ -154,6 +154,8 @@ export class RedisConnection {
       return redis;
     } catch (error) {
       redis.disconnect();
+      const { certificateError } = (redis as unknown as { connector: Partial<QuietSentinels> }).connector;
+      if (certificateError !== undefined) throw explain(certificateError);
       throw explain(GONE.test(messageOf(error)) && cause !== undefined ? cause : (error as Error));
     }
   }

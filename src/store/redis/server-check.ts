@@ -181,7 +181,9 @@ function isVersion(version: string, [major, minor]: readonly [number, number]): 
 }
 
 function checkMode(info: Info, isCluster: boolean): void {
-  if ((info.get('redis_mode') === 'cluster') === isCluster) return;
+  // Valkey names the field `server_mode`.
+  const mode = info.get('server_mode') ?? info.get('redis_mode');
+  if ((mode === 'cluster') === isCluster) return;
   throw new ServerRefused(
     isCluster
       ? 'this Redis is no cluster: begin its address with redis://'

@@ -21,20 +21,28 @@ const SENTENCES: readonly (readonly [beginning: RegExp, sentence: string])[] = [
   [/cluster support disabled/, 'this Redis is no cluster: begin its address with redis://'],
   [
     /sentinels are unreachable.*NOAUTH/,
-    'the sentinels ask for a password of their own, which walletd cannot give: only their network may protect them',
+    'the sentinels ask for a password of their own: end WALLETD_STORE with ?sentinel=user:password, or ?sentinel=:password',
+  ],
+  [
+    /sentinels are unreachable.*WRONGPASS/,
+    'the sentinels do not accept the user or password after ?sentinel= in WALLETD_STORE',
   ],
   [
     /sentinels are unreachable.*(unknown command|Protocol error)/,
     'what answers at the address of a sentinel is none: redis+sentinel:// takes the ports of sentinels, not of Redis',
   ],
   [/sentinels are unreachable.*No such master/, 'the sentinels know no master of the name that ends WALLETD_STORE'],
+  [
+    /certificate/,
+    'the TLS certificate is refused: NODE_EXTRA_CA_CERTS must name the file of its CA, and the certificate this address',
+  ],
   [/^All sentinels are unreachable/, 'no sentinel answers'],
   [/^Protocol error/, 'what answers at this address is not Redis'],
   [/^NOAUTH/, 'Redis asks for a password: put it into WALLETD_STORE'],
   [/^AUTH <password> called without any password/, 'this Redis has no password, and WALLETD_STORE gives one'],
   [/^WRONGPASS/, 'Redis does not accept the user or password in WALLETD_STORE'],
   [
-    /^(NOPERM|The user executing the script)/,
+    /^(NOPERM|The user executing the script|ACL failure in script)/,
     'the ACL of this Redis user lacks a right that walletd needs; docs/redis.md has all',
   ],
   [/^(Connection is closed|Stream isn't writeable|read ECONNRESET|write EPIPE)/, 'the connection to Redis was lost'],
@@ -46,7 +54,7 @@ const OUTAGE =
   /^((ERR )?max number of clients reached|LOADING|MASTERDOWN|BUSY|CLUSTERDOWN|TRYAGAIN|Connection is closed|Stream isn't writeable|Command timed out|connect E|read E|write E|getaddrinfo )/;
 const SENTINELS_AWAY = /^All sentinels are unreachable/;
 /** Errors that persist: the server is of the wrong kind, or refuses the credentials. */
-const NOT_AWAY = /NOAUTH|WRONGPASS|NOPERM|unknown command|No such master|Protocol error/;
+const NOT_AWAY = /NOAUTH|WRONGPASS|NOPERM|unknown command|No such master|Protocol error|certificate/;
 
 /**
  * Puts a human-readable sentence, if there is one, before the server's message. Returns an `OutageError` if a retry may

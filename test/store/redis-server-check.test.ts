@@ -1,0 +1,36 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Redis } from 'ioredis';
+import { messageOf } from '../../src/base/message-of.js';
+import { ServerCheck } from '../../src/store/redis/server-check.js';
+import { explain } from '../../src/store/redis/server-error.js';
+
+/* INFO fields and error texts of Redis 7.0, Redis 8.0 and Valkey 8.0, copied from these servers. */
+const REDIS = ['redis_version:8.0.2', 'redis_mode:MODE', 'role:master'];
+const VALKEY = ['redis_version:7.2.4', 'server_name:valkey', 'valkey_version:8.0.1', 'server_mode:MODE', 'role:master'];
+
+/** Refusal of a server with this INFO; undefined if it is accepted. */
+async function refusal(lines: readonly string[], mode: string, isCluster: boolean): Promise<string | undefined> {
+  const info = lines.join('\r\n').replace('MODE', mode);
+  const check = new ServerCheck({ type: 'fsync' }, true, isCluster);
+  return await check.run({ info: async () => info } as unknown as Redis).then(() => undefined, messageOf);
+}
+
+test('the cluster mode of Redis and of Valkey is recognized', async () => {
+  for (const lines of [REDIS, VALKEY]) {
+    assert.equal(await refusal(lines, 'cluster', true), undefined);
+    assert.equal(await refusal(lines, 'standalone', false), undefined);
+    assert.match(String(await refusal(lines, 'standalone', true)), /^this Redis is no cluster/);
+    assert.match(String(await refusal(lines, 'cluster', false)), /^this Redis is part of a cluster/);
+  }
+});
+
+test('a right that a function lacks gets the sentence of the ACL', () => {
+  for (const message of [
+    "ERR The user executing the script can't run this command or subcommand script: walletd_append_2, on @user_function:2.",
+    "ERR ACL failure in script: User x has no permissions to run the 'set' command script: aa, on @user_function:2.",
+    "NOPERM User x has no permissions to run the 'set' command",
+  ]) {
+    assert.match(explain(new Error(message)).message, /^the ACL of this Redis user lacks a right that walletd needs/);
+  }
+});
