@@ -57,7 +57,7 @@ const mixed = () => [
 type Told = Omit<LoadSettings, 'target'> & SaveSettings & { readonly target?: string; readonly operatorApi?: string };
 
 const { WALLETD_ADMIN_TOKEN, WALLETD_SIGNATURE_KEYS } = process.env;
-/** For a walletd that is already running. */
+/** Secrets of a walletd that is already running. */
 const secrets = { WALLETD_ADMIN_TOKEN, WALLETD_SIGNATURE_KEYS };
 
 const program = new Command('bench')

@@ -138,7 +138,7 @@ const masterOf = await mastersBySlot();
 const links = new Map<number, Link>();
 const heads = new Map<number, string>();
 
-/** Index in `masters` for each shard. */
+/** Resolves to a function that returns a shard's index in `masters`. */
 async function mastersBySlot(): Promise<(shard: number) => number> {
   if (masters.length === 1) return () => 0;
   const ranges = (await (lanes[0] as AppendQueue).client.call('CLUSTER', 'SLOTS')) as [
@@ -178,7 +178,7 @@ const mine = all.filter((shard) => ownerOf(shard) === at);
 const followed = all.filter((shard) => ports.length > 1 && (ownerOf(shard) + 1) % ports.length === at);
 let rounds = 0;
 
-/** Polls idle logs less often, as walletd does. */
+/** Reads the new entries of all followed logs. Like walletd, polls idle logs less often. */
 function followAll(): void {
   const isThird = ++rounds % (QUIET_FOLLOW_MS / FOLLOW_MS) === 0;
   const due = followed.filter((shard) => isThird || performance.now() - (newsMs.get(shard) ?? 0) < 1000);

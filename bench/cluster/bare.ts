@@ -10,14 +10,14 @@ import { oneRedis, threeMasters } from './redis.js';
 import { NODES, SHARDS, UNWATCHED } from './stage.js';
 import type { Calm, Nodes } from './steady.js';
 
-/** Bare nodes behind a load balancer, arranged like walletd's nodes. */
+/** Bare nodes behind a load balancer, set up like walletd's nodes. */
 interface Bare extends Nodes {
   readonly each: readonly Server[];
 }
 
 type About = Omit<BareNode, 'at' | 'ports' | 'shards'> & { readonly nodes: number };
 
-/** Starts bare nodes in the same arrangement as walletd's nodes. */
+/** Starts the same setup as for walletd, but with bare nodes. */
 export async function bareCalm(): Promise<Omit<Calm, 'rate' | 'seconds'>> {
   const one = await oneRedis();
   const [shared, alone] = [urlsOf(await threeMasters()), urlsOf(await threeMasters())];

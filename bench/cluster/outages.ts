@@ -11,7 +11,7 @@ import { type UnderLoad, underLoad } from './under-load.js';
 export const LARGE = 0;
 const LARGE_SHARE = 0.25;
 const BALANCE = 100;
-/** Duration of a typical rolling restart. */
+/** Duration of the baseline measurement: that of a typical rolling restart. */
 const CALM_SECONDS = 50;
 
 /**

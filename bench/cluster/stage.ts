@@ -10,7 +10,7 @@ import { threeMasters } from './redis.js';
 
 export const NODES = 3;
 export const SHARDS = 12;
-/** Wait before upgrading the next node; see docs/cluster-operations.md. */
+/** Maximum wait before the next node restarts; see docs/cluster-operations.md. */
 const BACK_MS = 15_000;
 const POLL_MS = 100;
 
@@ -20,7 +20,7 @@ export const UNWATCHED: Serving = {
   collectionsBetween: () => ({ fullCollections: undefined, longestPauseMs: 0 }),
 };
 
-/** Copies that each answer waits for: the master's replica, or another node. */
+/** Durabilities that the bench measures: every answer waits for a copy on the master's replica, or on another node. */
 export const CLUSTER_DURABILITIES = ['replicas:1', 'peers:1'] as const;
 export type ClusterDurability = (typeof CLUSTER_DURABILITIES)[number];
 
@@ -33,7 +33,7 @@ export class Stage {
     private readonly followers: number,
   ) {}
 
-  /** `followers` is the number per shard. */
+  /** `followers` is the number of followers of each shard. */
   static async open(durability: ClusterDurability, followers = 1): Promise<Stage> {
     const redis = await threeMasters();
     const settings = { WALLETD_STORE: redis.url, WALLETD_DURABILITY: durability, WALLETD_SHARDS: String(SHARDS) };

@@ -24,7 +24,7 @@ export interface Calm {
   readonly solo: Nodes;
   /** One node on the same masters and replicas as the three nodes. */
   readonly soloAlike: Nodes;
-  /** Starts nodes of which the first serves all shards. */
+  /** Starts nodes, the first of which serves all shards. */
   readonly gather: () => Promise<Gathered>;
   readonly rate: number;
   /** Duration of each load. */
@@ -93,7 +93,7 @@ export async function throughput(calm: Calm): Promise<Round> {
   return { values: [three.us / alike.us, three.us / one.us, three.result.perSecond / one.result.perSecond], told };
 }
 
-/** The same comparison at a rate that all of them can sustain. */
+/** Processor time of three nodes relative to one, at a rate that all of them can sustain. */
 export async function processor(calm: Calm): Promise<Round> {
   const { alike, one, three, told } = await beside(calm, calm.rate);
   return { values: [three.us / alike.us, three.us / one.us], told };
@@ -110,9 +110,9 @@ async function beside({ seconds, ...calm }: Calm, rate: number | undefined) {
 }
 
 /**
- * All shards are on the first node. Measures its own answers, and answers forwarded by another node. Latency is
- * measured at a moderate rate. Processor time is measured at full speed, when calls come in batches, because only then
- * is processor time scarce.
+ * Measures answers while all shards are on the first node: those of callbacks sent to it, and those of callbacks that
+ * another node forwards to it. Latency is measured at a moderate rate. Processor time is measured at full speed, when
+ * calls come in batches, because only then is processor time scarce.
  */
 export async function forward({ gather, seconds, rate }: Calm): Promise<Round> {
   const { owner, other, pids } = await gather();

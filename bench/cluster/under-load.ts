@@ -2,7 +2,10 @@ import { type Generated, generate, type Load } from '../load/generate.js';
 import { usedUs } from '../support/processor.js';
 import type { Server } from '../support/servers.js';
 
-/** A small fraction of the store's players. At the end, the bench compares every one of their balances. */
+/**
+ * Load with a small fraction of the store's players. At the end, the bench compares the balance of each of these
+ * players.
+ */
 const LOAD: Omit<Load, 'seconds'> = { mix: 'real', connections: 256, players: 1000, reopens: true, areFew: true };
 
 export interface UnderLoad<T> {

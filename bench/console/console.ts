@@ -54,7 +54,7 @@ async function measureSearches(adminUrl: string, players: number, rounds: number
   print(['search', 'found', 'requests', 'ms', 'longest'], rows);
 }
 
-/** Follows the cursor from the first page onwards. */
+/** Measures one page after another, following the cursor from the first page. */
 async function measurePages(adminUrl: string): Promise<void> {
   const pages: Searched[] = [];
   for (let after: string | null | undefined; pages.length < PAGES && after !== null; after = pages.at(-1)?.next) {

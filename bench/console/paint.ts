@@ -66,7 +66,9 @@ async function endTracing(session: CDPSession): Promise<void> {
   await complete;
 }
 
-/** The last navigation is to the page itself; an earlier one showed an empty page. */
+/**
+ * Reads the times since the last navigation, which is to the page itself. An earlier navigation showed an empty page.
+ */
 function readTrace(events: readonly TraceEvent[]): Pick<Painted, 'firstPaintMs' | 'blockedMs'> {
   const painted = events.filter(({ name }) => name === 'firstContentfulPaint').at(-1);
   if (painted === undefined) throw new Error('Chromium has traced no paint: was the console built?');

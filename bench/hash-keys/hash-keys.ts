@@ -32,7 +32,7 @@ const COLUMNS: readonly Column[] = ['', ...['computed, ns/key', 'random, ns/key'
 
 /**
  * Compares hash tables on two kinds of keys: keys that an attacker computed for walletd's former unkeyed hashes, and
- * random keys of the same length. Both kinds alternate in this process. The result is the median of each.
+ * random keys of the same length. Both kinds alternate in this process. The result is the median for each kind.
  */
 export async function runKeys({ rounds }: KeysSettings): Promise<void> {
   console.log(`${machine()}\n`);

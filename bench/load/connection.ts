@@ -12,9 +12,12 @@ const received = Buffer.allocUnsafe(64 * 1024);
 
 export interface ConnectionListener {
   answered(connection: Connection, play: Play, answer: Answer, isEchoed: boolean): void;
-  /** The server has closed the connection, or sent an unexpected answer. */
+  /** Called when the server has closed the connection or sent an unexpected answer. */
   lost(why: string): void;
-  /** The connection broke before an answer arrived. The same request is sent again on the next connection. */
+  /**
+   * Called when the connection has broken before an answer arrived. The same request is then sent again on the next
+   * connection.
+   */
   broken?(): void;
 }
 

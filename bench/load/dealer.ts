@@ -55,12 +55,12 @@ export class Dealer {
     return this.waiting.shift() ?? this.newPlay();
   }
 
-  /** Puts a play back, so that it continues or retries its request. */
+  /** Puts a play back into the queue, for its next request or for a retry. */
   putBack(play: Play): void {
     this.waiting.push(play);
   }
 
-  /** At the end: the plays that are still waiting for their next request. */
+  /** Yields the plays that are still waiting for their next request when the load ends. */
   *unfinished(): Iterable<Play> {
     for (let play = this.waiting.shift(); play !== undefined; play = this.waiting.shift()) yield play;
   }

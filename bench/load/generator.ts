@@ -162,7 +162,7 @@ class Run implements ConnectionListener {
     }, pieceSeconds * 1000);
   }
 
-  /** Returns the processor time used so far. */
+  /** Begins the measured period. Returns the processor time used so far. */
   private beginMeasuring(): NodeJS.CpuUsage {
     this.measuredFrom = performance.now();
     this.successes = new Latencies();

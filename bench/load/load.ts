@@ -19,7 +19,8 @@ export interface LoadSettings extends Omit<RaceSettings, 'connections' | 'rate' 
   /** How long closed rounds stay in memory before they go to an archive. If undefined, walletd's default applies. */
   readonly memorySeconds?: number;
   /**
-   * Connection counts for closed loops, each measured separately. Undefined with a rate: then there is no closed loop.
+   * Connection counts for closed loops, each measured separately. If undefined and a rate is given, there is no closed
+   * loop.
    */
   readonly connections?: readonly number[] | undefined;
   /** Requests per second for open loops over the largest number of connections, each measured separately. */
@@ -35,7 +36,10 @@ export interface LoadReport {
 
 const CONNECTIONS = 128;
 
-/** Throughput and latency of walletd, compared with an echo server and one that appends each request to a log. */
+/**
+ * Measures walletd's throughput and latency, and compares them with those of an echo server and of one that appends
+ * each request to a log.
+ */
 export function runLoad(settings: LoadSettings): Promise<LoadReport> {
   return withCleanUp(async () => {
     const { target } = settings;

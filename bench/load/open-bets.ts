@@ -4,7 +4,7 @@ import { Connection, type ConnectionListener } from './connection.js';
 import { Play } from './dealer.js';
 import type { Step } from './stories.js';
 
-/** Enough connections for many bets to share one durable write. */
+/** Number of connections, enough for many bets to share one durable write. */
 const CONNECTIONS_MAX = 256;
 /** Number of players between two progress lines. */
 const STEP = 10_000;

@@ -31,7 +31,7 @@ const SENT: Readonly<Record<Mix, string>> = {
 };
 
 interface Announced extends Pick<RaceSettings, 'folder' | 'mix'> {
-  /** If there are several counts, they are measured in alternation. */
+  /** Number of players, or several numbers to measure alternately. */
   readonly players: number | readonly number[];
   readonly openBets?: number;
 }
@@ -45,7 +45,7 @@ export function announce(store: Pick<Store, 'durability'>, { folder, players, mi
   console.log(`${[players].flat().join(' and ')} players${held}, ${sent}\n`);
 }
 
-/** Gives each process its own store. */
+/** Number of the newest start. It gives each process its own store. */
 let starts = 0;
 
 /** Measures contestants under the same load and prints a table at the end. */
@@ -102,7 +102,8 @@ function loadOf({ players }: Contestant, load: Load): Load {
 }
 
 /**
- * Each round begins with a different server, because the first and the last one find the machine in different states.
+ * Rotates the servers, so that each round begins with a different one: the first and the last server of a round find
+ * the machine in different states.
  */
 function rotated<T>(list: readonly T[], by: number): T[] {
   const first = by % list.length;

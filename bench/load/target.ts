@@ -18,7 +18,10 @@ export const TARGET_PLAYERS = `bench-${randomBytes(4).toString('hex')}-`;
 
 const RESIDENT = /^process_resident_memory_bytes (\S+)$/m;
 
-/** Target at these addresses. Throws a user error. Reads secrets from walletd's environment variables. */
+/**
+ * Target at these addresses, with secrets from walletd's environment variables. Throws a user error if an address is
+ * missing or unusable.
+ */
 export function targetOf(
   { target, operatorApi }: { readonly target: string; readonly operatorApi?: string },
   env: Readonly<Record<string, string | undefined>>,

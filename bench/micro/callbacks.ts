@@ -59,7 +59,7 @@ function anyCommand(endpoint: Endpoint, bytes: Buffer): PlatformCommand {
   return read;
 }
 
-/** Half as many stories, each with two callbacks. */
+/** Makes half as many stories, each with one callback from `first` and one from `second`. */
 function twice(first: readonly CallbackCommand[], second: readonly CallbackCommand[]): CallbackCommand[] {
   return first.flatMap((command, n) => [command, second[n] as CallbackCommand]).slice(0, CALLBACKS);
 }

@@ -1,7 +1,10 @@
 type Task = () => void | Promise<void>;
 
 const tasks: Task[] = [];
-/** Runs one clean-up task at a time, because a process that one task ends may write files that another removes. */
+/**
+ * The clean-up so far. Tasks run one at a time, because a process that one task ends may write files that another task
+ * removes.
+ */
 let running: Promise<void> = Promise.resolve();
 let isInterrupted = false;
 

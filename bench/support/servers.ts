@@ -16,7 +16,7 @@ export interface Server {
    * Operator API that lists all players' balances. Undefined for a server that keeps no balances or cannot list them.
    */
   readonly booksUrl: string | undefined;
-  /** Operator API token, if it requires one. */
+  /** Operator API token, if the server requires one. */
   readonly token?: string | undefined;
   /** Prefix of the bench's player names in a walletd that has other players. */
   readonly playerPrefix?: string;

@@ -107,7 +107,7 @@ export interface VerifyService {
    */
   readonly running: (VerifyBegun & { readonly done: number; readonly total: number }) | undefined;
   readonly last: VerifyEnded | undefined;
-  /** Returns false if a verification is already running. */
+  /** Begins a verification. Returns false if one is already running. */
   begin(by: Operator, isDeep: boolean): boolean;
 }
 

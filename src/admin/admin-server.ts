@@ -42,7 +42,7 @@ import { validatorOf } from './validation.js';
 import { verifyRoutes } from './verify.js';
 
 const BODY_BYTES_MAX = 64 * 1024;
-/** A username of 256 four-byte characters, each byte encoded as %xx. */
+/** Maximum length of a path parameter: a username of 256 four-byte characters, each byte encoded as %xx. */
 const PARAM_LENGTH_MAX = 256 * 4 * 3;
 /** Time limits in ms; tests shorten them. */
 export const TIMES = {
@@ -75,9 +75,9 @@ declare module 'fastify' {
     isOpen?: true;
   }
   interface FastifyRequest {
-    /** Undefined for health routes, which need no token. */
+    /** Operator who sent the request; undefined for health routes, which need no token. */
     operator: Operator;
-    /** For open routes that show more to callers with read access. */
+    /** Whether the caller has read access. Used by open routes that show more to such callers. */
     isKnown(): boolean;
   }
 }

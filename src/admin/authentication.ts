@@ -19,7 +19,10 @@ const READING_METHODS = ['GET', 'HEAD'];
 const LOCAL_NAME = 'local';
 const IPV4_IN_IPV6 = '::ffff:';
 const CURE = 'without admin.token only programs and browsers of this machine may ask (docs/proxies.md)';
-/** `none` means that the user typed the address or opened a bookmark. */
+/**
+ * Values of `sec-fetch-site` that the console's own page sends. `none` means that the user typed the address or opened
+ * a bookmark.
+ */
 const OWN_SITES: readonly unknown[] = [undefined, 'same-origin', 'none'];
 const LOOPBACK = /^(127\.|::1$)/;
 const ADDRESS_LENGTH_MAX = 64;
@@ -128,7 +131,7 @@ export class Authentication {
     return this.cookie.clear(request);
   }
 
-  /** Undefined if the user must sign in first. */
+  /** Console user who sent the request; undefined if the user must sign in first. */
   findVisitor(request: FastifyRequest): Visitor | undefined {
     if (this.tokens.length === 0) {
       // Answer 403 rather than 401, because without tokens there are no credentials to sign in with.
@@ -198,9 +201,9 @@ export class Authentication {
   }
 
   /**
-   * A web page can make a browser on this machine send requests, even under the site's own name if that name resolves
-   * to 127.0.0.1. A proxy on this machine forwards requests from any client. Headers reveal both, unless a proxy is
-   * configured to add none.
+   * Accepts only requests from this machine. A web page can make a browser on this machine send requests, even under
+   * the site's own name if that name resolves to 127.0.0.1. A proxy on this machine forwards requests from any client.
+   * Headers reveal both, unless a proxy is configured to add none.
    */
   private local(request: FastifyRequest, address: string, refusedWith: 401 | 403 = 401): Operator {
     const header = findForeignHeader(request);

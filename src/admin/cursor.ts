@@ -5,7 +5,9 @@ export function encodeCursor(cursor: object): string {
   return Buffer.from(JSON.stringify(cursor)).toString('base64url');
 }
 
-/** Undefined for the first page. Throws a `Problem` if the text is not a cursor of this kind of list. */
+/**
+ * Decodes a cursor; undefined for the first page. Throws a `Problem` if the text is not a cursor of this kind of list.
+ */
 export function cursorOf<T>(
   text: string | undefined,
   isCursor: (value: unknown) => value is T,

@@ -11,7 +11,10 @@ import { RESERVED_ID_PREFIX, UNDO_ATTEMPTS_MAX, UNDOABLES, type Undone } from '.
 const PAGE_DEFAULT = 50;
 const PAGE_MAX = 1000;
 
-/** A lone surrogate has no UTF-8 encoding, so two IDs that differ only in lone surrogates would be equal in the log. */
+/**
+ * ID of 1 to 256 characters. Lone surrogates are refused: they have no UTF-8 encoding, so two IDs that differ only in
+ * lone surrogates would be equal in the log.
+ */
 export const id = string({
   codePoints: [1, ID_LENGTH_MAX],
   wellFormed: true,
@@ -57,13 +60,16 @@ export const currency = string({
     'must be a code of 3 to 10 capital letters or digits, such as THB; the first letter may be small, as in mBTC',
 });
 
-/** The range and the number of decimals depend on the currency; see `mustUnits`. */
+/** Amount whose range and number of decimals depend on the currency; see `mustUnits`. */
 export const amount = number({
   description: 'In whole currency, exact to its last decimal.',
   message: 'must be a number, such as 1234.56: without quotes, and with nothing between thousands',
 });
 
-/** Passed to the platform when a game starts; some products accept at most 20 characters. No answer returns it. */
+/**
+ * Session token, which is passed to the platform when a game starts. Some products accept at most 20 characters. No
+ * answer contains the token.
+ */
 export const sessionToken = string({
   codePoints: [1, ID_LENGTH_MAX],
   wellFormed: true,

@@ -46,7 +46,7 @@ export class MoneyByHand {
 
   /**
    * Throws a `Problem` if the movement exceeds a limit. A repeat moves nothing, so it gets its first answer even beyond
-   * all limits. `isCounted` counts the movement toward the per-minute limit; import lines are not counted.
+   * all limits. If `isCounted` is false, as for import lines, the movement does not count toward the per-minute limit.
    */
   async move({ command, currency, amount }: HandMovement, isCounted = true): Promise<Answer> {
     const { service, clock } = this.deps;

@@ -38,7 +38,7 @@ const OWN_STATUS: Readonly<Partial<Record<Failure, number>>> = {
   'approvals-full': 429,
 };
 
-/** Business failures caused by the player's state are conflicts. Every busy failure is a 503. */
+/** Problem for a failure. A failure that the player's state causes is a conflict, and every busy failure is a 503. */
 export function problemOf(failure: Failure): Problem {
   const { httpStatus, sentence } = FAILURES[failure];
   const status = OWN_STATUS[failure];

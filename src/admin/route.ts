@@ -8,7 +8,7 @@ export interface AdminRequest<P, Q, B> {
   readonly query: Q;
   readonly body: B;
   readonly operator: Operator;
-  /** Whether the caller has read access. Used by open routes. */
+  /** Whether the caller has read access. Used by open routes, which need no token. */
   isKnown(): boolean;
   readonly raw: FastifyRequest['raw'];
 }
@@ -20,7 +20,7 @@ export interface RouteDocument {
   readonly operationId: string;
   readonly tag: 'players' | 'transactions' | 'operations' | 'cluster' | 'health';
   readonly summary: string;
-  /** By status; see `answer` in openapi.ts. */
+  /** Answers by HTTP status; see `answer` in openapi.ts. */
   readonly responses: Readonly<Record<number, object>>;
   /** Statuses of possible problems, in addition to 401, 429, 500 and 503. */
   readonly problems?: readonly number[];
@@ -29,8 +29,8 @@ export interface RouteDocument {
   /** Schema of each line, if the body is a stream of lines. Otherwise the body is one JSON object. */
   readonly lines?: ObjectSchema;
   /**
-   * True if the answer is sent while the work is in progress. Such a route has no HEAD, which would end before the work
-   * and waste it.
+   * True if the answer is streamed while the work is in progress. Such a route does not support HEAD, whose answer
+   * would end at once and waste the work.
    */
   readonly isStream?: true;
 }
@@ -42,7 +42,7 @@ export interface Route extends RouteDocument {
   readonly path: string;
   readonly params: ObjectSchema;
   readonly query: ObjectSchema;
-  /** Undefined if the body is ignored. */
+  /** Schema of the body; undefined if the body is ignored. */
   readonly body: ObjectSchema | undefined;
   readonly handle: Handle<never, never, never>;
 }

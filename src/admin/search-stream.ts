@@ -30,7 +30,10 @@ export function sendLines(
   return reply.send(Readable.from(written(lines, bodyOf, log)));
 }
 
-/** The status has already been sent, so a later error becomes a line that reports how far the search got. */
+/**
+ * Yields the lines as text. The status has already been sent, so a later error becomes a line that reports how far the
+ * search got.
+ */
 async function* written(
   lines: AsyncIterable<SearchLine>,
   bodyOf: (line: SearchLine) => object,

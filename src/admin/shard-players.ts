@@ -7,7 +7,10 @@ import { Problem, problemOf } from './problem.js';
 import { type Route, route } from './route.js';
 import { exactly, list, ref, text } from './schemas.js';
 
-/** Unpacking this many takes about 2 ms, which is an acceptable delay for other shards in the same thread. */
+/**
+ * Maximum number of players per page. Unpacking that many takes about 2 ms, which is an acceptable delay for other
+ * shards in the same thread.
+ */
 const LIMIT_MAX = 500;
 const FROM_MAX = 2 ** 32;
 const restoredFrom = { ...list(text), description: 'Ids of the stores that it was made from, the first one first.' };

@@ -11,7 +11,7 @@ export interface LoggedEvent {
   readonly version: number;
   /** Types of the event's changes, or the event's own type. */
   readonly what: readonly string[];
-  /** Undefined if no callback caused the event. */
+  /** ID of the request that caused the event; undefined if no callback caused it. */
   readonly requestId: string | undefined;
   readonly timeMs: number;
   readonly shard: number;
@@ -36,7 +36,7 @@ export interface StoreSearch {
 
 /** Searches the archive and the log in a separate process. */
 export interface StoreSearcher {
-  /** Undefined if another search is running. */
+  /** Begins a search. Returns undefined if another search is running. */
   tryBegin(query: StoreQuery): StoreSearch | undefined;
   /** Ends the running search. */
   close(): void;

@@ -6,7 +6,7 @@ const GUESSES_MAX = 10;
 export const THROTTLE_SECONDS = 60;
 const WINDOW_MS = THROTTLE_SECONDS * 1000;
 const ADDRESSES_MAX = 10_000;
-/** Leading groups of an IPv6 address that identify one customer's network. */
+/** Number of leading groups of an IPv6 address that identify one customer's network. */
 const V6_GROUPS = 4;
 const DIGEST_LENGTH = 16;
 

@@ -14,7 +14,7 @@ interface Network {
   readonly bits: number;
 }
 
-/** Undefined if the text is not an address. */
+/** Parses an address. Returns undefined if the text is not one. */
 export function parseAddress(text: string): Address | undefined {
   // Stricter than the parser, which also accepts 127.1, 0x7f.0.0.1 and zone IDs.
   if (isIP(text) === 0 || text.includes('%')) return undefined;

@@ -13,7 +13,7 @@ import type { TlsFiles } from './uws.js';
 
 /** Executes callbacks with a `CallbackCodec`, in any thread. */
 export interface CallbackService {
-  /** Calls the replier once, when the answer is durable. */
+  /** Executes a callback. Calls the replier once, when the answer is durable. */
   carryOut(callback: SentCallback, replier: Replier<CallbackReply>): void;
 }
 
@@ -25,7 +25,7 @@ export interface CallbackSettings extends AdmissionSettings {
   readonly aliases: ReadonlyMap<string, Endpoint>;
   readonly bodyBytesMax: number;
   readonly connectionsMax: number;
-  /** After this time, the answer says that the outcome is unknown. */
+  /** Time limit of a callback. After it, the answer says that the outcome is unknown. */
   readonly requestDeadlineMs: number;
   /** Undefined for plain HTTP. */
   readonly tls: TlsFiles | undefined;

@@ -12,8 +12,8 @@ export interface CallbackObserver {
   answered(to: Addressed, outcome: Outcome): void;
   /** Times are from the monotonic clock. `readyMs` is when the answer was ready to send; undefined for a refusal. */
   took(startedMs: number, readyMs: number | undefined, endedMs: number): void;
-  /** Called in addition to `answered`, with the reason why a callback was malformed. */
+  /** Called when a callback was malformed, with the reason and in addition to `answered`. */
   malformed(to: Endpoint, refusal: Refusal): void;
-  /** A connection ended before its callback was answered. */
+  /** Called when a connection ended before its callback was answered. */
   aborted(): void;
 }

@@ -54,7 +54,7 @@ export class CallbackServer {
   private readonly serving: [Serving, ...Serving[]];
   private readonly deps: CallbackDeps;
   private readonly guard: ConnectionGuard;
-  /** The first connection that ends without a request is logged; later ones are only counted. */
+  /** True once a connection that ended without a request has been logged. Later ones are only counted. */
   private isUnreadLogged = false;
   private readonly paths: ReadonlyMap<string, Endpoint>;
   private socket: us_listen_socket | undefined = undefined;
@@ -76,7 +76,7 @@ export class CallbackServer {
     this.serving = [this.newServing(settings.tls)];
   }
 
-  /** Takes effect immediately, except for requests whose headers have already arrived. */
+  /** Sets the allowed callers. Takes effect immediately, except for requests whose headers have already arrived. */
   setCallers(callers: Callers): void {
     callers.countFrom(this.callers);
     this.callers = callers;
@@ -146,7 +146,9 @@ export class CallbackServer {
     if (change > 0) this.admit(res);
   }
 
-  /** Runs before anything is read from a connection, so a refused connection costs no handshake. */
+  /**
+   * Admits or closes a new connection before anything is read from it, so that a refused connection costs no handshake.
+   */
   private admit(res: HttpResponse): void {
     const { refusals, counts } = this.deps;
     // The address of a closed connection cannot be read.
@@ -183,7 +185,10 @@ export class CallbackServer {
     return serving;
   }
 
-  /** Accepts extra slashes, which a base URL with a trailing slash produces. They do not change the path's meaning. */
+  /**
+   * Handles paths that match no endpoint exactly. Accepts extra slashes, which a base URL with a trailing slash
+   * produces and which do not change the path's meaning.
+   */
   private handleOther(res: HttpResponse, req: HttpRequest): void {
     const endpoint = this.paths.get(withoutExtraSlashes(req.getUrl()));
     if (endpoint === undefined) this.refuse(res, req, 'unknown-path');
@@ -243,11 +248,11 @@ export class CallbackServer {
   }
 
   /**
-   * Answers one turn later and closes the connection. Without the close, a caller behind a trusted proxy could be
-   * refused once and then claim any address, because the library rereads the claimed address for each request on a
-   * connection. The library also processes everything that arrived in one chunk, even after an answer that closes the
-   * connection. It ends a connection if a request arrives before the previous answer, so a delayed answer prevents
-   * this.
+   * Answers one event-loop iteration later and closes the connection. Without the close, a caller behind a trusted
+   * proxy could be refused once and then claim any address, because the library rereads the claimed address for each
+   * request on a connection. The library also processes everything that arrived in one chunk, even after an answer that
+   * closes the connection. It ends a connection if a request arrives before the previous answer, so a delayed answer
+   * prevents this.
    */
   private turnAway(res: HttpResponse, req: HttpRequest, refusal: string): void {
     this.deps.refusals.note(refusal, this.callers.describe(res, req));
@@ -262,8 +267,8 @@ export class CallbackServer {
   }
 
   /**
-   * A HEAD response must have no body. The library would send one, and a proxy would read it as the start of the next
-   * response.
+   * Sends a failure. The answer to a HEAD request must have no body: the library would send one, and a proxy would read
+   * it as the start of the next response.
    */
   private send(res: HttpResponse, failure: CallbackFailure, isToHead: boolean, close: boolean): void {
     sendFailure(res, failure, isToHead ? '' : this.deps.codec.failure(NOTHING_READ, failure), close);

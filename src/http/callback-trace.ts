@@ -6,17 +6,20 @@ import type { Outcome } from './callback-observer.js';
 /** Times from the monotonic clock. Undefined for a stage that was not reached. */
 export interface CallbackTimes {
   readonly startedMs: number;
-  /** When the whole body had arrived. */
+  /** Time at which the whole body had arrived. */
   readonly readMs: number | undefined;
   readonly turn: TurnTimes | undefined;
-  /** When the answer was ready to send. */
+  /** Time at which the answer was ready to send. */
   readonly readyMs: number | undefined;
   readonly endedMs: number;
 }
 
 /** Exports callback spans to a trace collector. */
 export interface CallbackTracer {
-  /** Decides based on the traceparent header, which may be empty or invalid. Called for every callback. */
+  /**
+   * Decides from the traceparent header, which may be empty or invalid, whether the callback is sampled. Called for
+   * every callback.
+   */
   isSampled(header: string): boolean;
   begin(endpoint: Endpoint, parent: TraceParent | undefined): CallbackSpan;
   /** Exports the remaining spans. Resolves quickly enough for a shutdown. */

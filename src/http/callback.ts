@@ -80,7 +80,7 @@ export class Callback implements Pending, Replier<CallbackReply> {
     });
   }
 
-  /** `header` is the caller's traceparent header, or empty. */
+  /** Begins the callback's trace. `header` is the caller's traceparent header, or empty. */
   follow(header: string, isLogged: boolean): void {
     this.trace = CallbackTrace.maybeOf(this.endpoint, header, this.deps.tracer, isLogged);
   }
@@ -102,7 +102,7 @@ export class Callback implements Pending, Replier<CallbackReply> {
     this.answered(answer, readyMs);
   }
 
-  /** Called after the deadline. Disconnects a sender that is still sending its body. */
+  /** Answers that the outcome is unknown, after the deadline. Disconnects a sender that is still sending its body. */
   expire(): void {
     this.answerFailure('not-durable-in-time', !this.isExecuting);
   }
@@ -135,7 +135,7 @@ export class Callback implements Pending, Replier<CallbackReply> {
     else this.refuse('overloaded');
   }
 
-  /** An unsigned body is not parsed, so the answer echoes nothing from it. */
+  /** Refuses an unsigned request. Its body is not parsed, so the answer echoes nothing from it. */
   private refuseUnsigned({ reason, detail }: Unsigned, close: boolean): void {
     const { from } = this;
     if (from !== undefined) {
@@ -220,7 +220,7 @@ const STATUS_LINES: Readonly<Record<number, string>> = {
   503: '503 Service Unavailable',
 };
 
-/** Shorter than the library's fixed idle timeout of 8 to 12 s. */
+/** Idle timeout announced to callers, which is shorter than the library's fixed one of 8 to 12 s. */
 const KEEP_ALIVE = 'timeout=7';
 const RETRY_AFTER_SECONDS = '1';
 
@@ -237,7 +237,7 @@ export function sendFailure(res: HttpResponse, failure: CallbackFailure, body: s
   });
 }
 
-/** Detected from the first bytes. Deflate and brotli have no signature. */
+/** Compression format of the body, detected from its first bytes. Deflate and brotli have no signature. */
 function compressionOf(bytes: Buffer): string | undefined {
   if (bytes[0] === 0x1f && bytes[1] === 0x8b) return 'gzip';
   return bytes.length > 4 && bytes.readUInt32LE() === 0xfd2fb528 ? 'zstd' : undefined;

@@ -116,7 +116,7 @@ function nameOf(address: Address | undefined): string {
   return address === undefined ? 'an unreadable address' : formatAddress(address);
 }
 
-/** All lines of the header in order, because some proxies add their own line below the caller's. */
+/** Addresses from all lines of the header, in order, because some proxies add their own line below the caller's. */
 function forwardedFor(req: HttpRequest): string[] {
   const lines: string[] = [];
   req.forEach((name, value) => {
@@ -125,7 +125,10 @@ function forwardedFor(req: HttpRequest): string[] {
   return lines.flatMap((line) => line.split(','));
 }
 
-/** Each proxy appends its peer's address. Reads backwards to the first address that is not a trusted proxy. */
+/**
+ * Address of the caller behind trusted proxies. Each proxy appends its peer's address, so reads backwards to the first
+ * address that is not a trusted proxy.
+ */
 function behindProxies(peer: Address, hops: readonly string[], proxies: AddressList): Address | undefined {
   let address: Address | undefined = peer;
   for (let n = hops.length - 1; n >= 0 && address !== undefined && proxies.has(address); n--) {
@@ -134,7 +137,10 @@ function behindProxies(peer: Address, hops: readonly string[], proxies: AddressL
   return address;
 }
 
-/** Some proxies append the caller's port (with brackets around an IPv6 address) or add quotation marks. */
+/**
+ * Removes a port, brackets and quotation marks. Some proxies append the caller's port (with brackets around an IPv6
+ * address) or add quotation marks.
+ */
 function withoutPort(hop: string): string {
   const [, quoted = hop] = /^"([^"]*)"$/.exec(hop) ?? [];
   const [, bracketed] = /^\[([^\]]*)\](?::\d{1,5})?$/.exec(quoted) ?? [];

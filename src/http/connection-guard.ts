@@ -4,7 +4,9 @@ import { addressOf } from './address-list.js';
 import type { HttpResponse } from './uws.js';
 
 const IPV4_BYTES = 4;
-/** Providers assign each customer a network of this size. */
+/**
+ * Length of the IPv6 prefix that counts as one address, because providers assign each customer a network of this size.
+ */
 const IPV6_PREFIX_BYTES = 8;
 
 /**
@@ -52,7 +54,10 @@ export class ConnectionGuard {
     return excess === place ? 'refused' : 'in';
   }
 
-  /** Must be called first for each request: from now on, a silent connection from this address may end unnoticed. */
+  /**
+   * Notes a request. Must be called first for each one: from then on, a silent connection from this address may end
+   * unnoticed.
+   */
   asked(res: HttpResponse): void {
     if (this.table.size === 0) return;
     const address = keyOf(res);
@@ -66,7 +71,7 @@ export class ConnectionGuard {
   }
 }
 
-/** Empty if the remote end has disconnected. */
+/** Key of the remote address; empty if the remote end has disconnected. */
 function keyOf(res: HttpResponse): string {
   const bytes = addressOf(new Uint8Array(res.getRemoteAddress())) ?? new Uint8Array();
   return Buffer.from(bytes.length === IPV4_BYTES ? bytes : bytes.subarray(0, IPV6_PREFIX_BYTES)).toString('hex');

@@ -10,7 +10,7 @@ export interface SignatureKey {
 
 /** Why a request is not accepted as coming from the platform. */
 export interface Unsigned {
-  /** One of a few reasons, for counting. */
+  /** One of a small, fixed set of reasons, by which refusals are counted. */
   readonly reason:
     | 'no sapi-signature header'
     | 'no sapi-timestamp header'
@@ -50,7 +50,7 @@ export function parseKeys(text: string): readonly SignatureKey[] {
   return keys;
 }
 
-/** hex(HMAC-SHA256(secret, body + "." + timestamp)); see docs/decisions.md section 6. */
+/** Signature of a request: hex(HMAC-SHA256(secret, body + "." + timestamp)); see docs/decisions.md section 6. */
 export function sign(secret: KeyObject, body: Uint8Array, timestamp: string): string {
   return createHmac('sha256', secret).update(body).update(`.${timestamp}`).digest('hex');
 }
@@ -89,7 +89,9 @@ export class Signatures {
     return new Claim(this, timestamp, signature.toLowerCase());
   }
 
-  /** Takes the same time regardless of where a signature differs. */
+  /**
+   * Compares the signature with those of all valid keys. Takes the same time regardless of where a signature differs.
+   */
   isSigned(body: Uint8Array, timestamp: string, signature: string): boolean {
     given.write(signature, 'latin1');
     for (let n = 0; n < this.keys.length; n++) {

@@ -10,7 +10,7 @@ import { TLS12_CIPHERS } from '../listener/tls-ciphers.js';
 // uWebSockets reads this variable when it loads. Without the variable, it answers headers over 4 KB with 431.
 process.env.UWS_HTTP_MAX_HEADERS_SIZE ??= '16384';
 
-/** The user can fix this error, so only one sentence is printed. */
+/** Error that the user can fix, so only one sentence is printed. */
 class NoBinaryError extends Error {
   override readonly name = 'NoBinaryError';
 }

@@ -3,7 +3,10 @@ import { test } from 'node:test';
 import { type HashKey, keyedHash } from '../../src/base/keyed-hash.js';
 
 const KEY: HashKey = { low: 0x03020100, high: 0x07060504 };
-/** HalfSipHash-1-3 hashes of the first 8 to 63 bytes of 0, 1, 2..., from Linux, lib/tests/siphash_kunit.c. */
+/**
+ * HalfSipHash-1-3 hashes of the first 8 to 63 bytes of the sequence 0, 1, 2 and so on, copied from
+ * lib/tests/siphash_kunit.c in Linux.
+ */
 const LINUX = `
   577999b1 c839caed e4fa32cf 959246ee 6b28096c 66dd9cd6 16658a7c d0257b04
   8b31d501 2b1cd04b 06712339 522aca67 911bb605 90a65f0e f826ef7b 62512deb

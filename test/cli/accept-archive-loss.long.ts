@@ -76,7 +76,7 @@ async function allLeave(walletd: WalletdProcess): Promise<void> {
   });
 }
 
-/** The server's answers to repeats, and the money that they moved. */
+/** Sends repeats. Resolves to the server's answers and the money that they moved. */
 async function repeats(node: StoredNode, ...ids: readonly string[]) {
   return await repeatsWithin(node, {}, ...ids);
 }

@@ -28,7 +28,10 @@ async function playedSinceCopy(t: TestContext, env: Record<string, string> = {})
   return node;
 }
 
-/** Restores without asking for confirmation, because another test may be listening at this node's server address. */
+/**
+ * Restores with `--yes`, because another test may be listening at this node's server address, which would make restore
+ * ask.
+ */
 async function restore(node: StoredNode, to: string, ...options: readonly string[]): Promise<void> {
   const from = options.includes('--at') ? node.env.WALLETD_STORE : `${node.folder.path}/${BACKUP}`;
   const restored = await node.run(['restore', '--from', from as string, '--to', to, '--yes', ...options]);

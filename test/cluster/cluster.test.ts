@@ -210,7 +210,7 @@ test('a new owner that cannot reach the log leaves the shard to another node', a
   assert.ok(world.time.nowMs - killedMs < 6000, `${world.time.nowMs - killedMs} ms`);
 });
 
-/** Log lines since line `before` about shards that were taken. */
+/** Log lines about shards that were taken over, from line `before` on. */
 function takenSince(world: World, before: number): readonly string[] {
   return world.lines.slice(before).filter((line) => /shard taken/.test(line));
 }

@@ -153,7 +153,7 @@ for (const nodes of [3, 4]) {
   });
 }
 
-/** The only player's shard, which is not on the registry's server. */
+/** Shard of the only player. Its Redis server is not the one that holds the registry. */
 const SHARD = 1;
 
 interface Scene {

@@ -27,7 +27,7 @@ class Desk {
     return this.keeper.put(copy, from, nowMs);
   }
 
-  /** Sequences of the sealed entries; undefined if the keeper refuses. */
+  /** Seals the shard's copies. Returns the sequence numbers of the sealed entries; undefined if the keeper refuses. */
   sealed(sequence: number, by = 'taker', nowMs = 0): readonly number[] | undefined {
     return this.keeper.seal(0, by, sequence, nowMs)?.map(({ head }) => head.lsn.sequence);
   }

@@ -8,7 +8,7 @@ import { memberOf, planOf } from '../../src/cluster/table-records.js';
 const FIRST = { name: 'node-0', host: '127.0.0.1', port: 3002, version: '0.0.1', format: 1 };
 const PLAN = { owners: ['a', 'b', 'a'], followers: [['b'], ['a'], ['b']], format: 1 };
 
-/** Assignment by a member that reads these records, with `a` and `b` alive. */
+/** Assignment that a member makes after reading `record`, while `a` and `b` are alive. */
 function planned(record: MemberRecord, before: Plan) {
   return makePlan({
     shards: 3,

@@ -30,7 +30,7 @@ export interface Target {
 export interface Sent extends Step {
   readonly username: string;
   readonly sentMs: number;
-  /** The process that received the request. */
+  /** ID of the process that received the request. */
   readonly pid: number;
   outcome: 'pending' | 'answered' | 'busy' | 'broken';
   answer: CallbackAnswer | undefined;
@@ -84,7 +84,7 @@ export class Load {
     return this.sent.filter((one) => one.outcome === outcome).length;
   }
 
-  /** First answer that arrived after `ms`, a `performance.now()` time. */
+  /** Time of the first answer that arrived after `ms`. Both are `performance.now()` times. */
   firstAnswerAfter(ms: number): number | undefined {
     return this.sent.find((one) => one.outcome === 'answered' && one.endedMs > ms)?.endedMs;
   }

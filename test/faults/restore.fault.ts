@@ -30,11 +30,11 @@ import { fault, type Scene } from './scene.js';
 import { faultOnEachStore } from './stores.js';
 
 const POINTS = 50;
-/** Only one in this many points is restored by the actual command, because that takes a second. */
+/** Only every tenth point is restored with the actual command, because each command takes a second. */
 const BY_COMMAND = 10;
 const KILLS = 3;
 const PAUSE_MS = 40;
-/** Takes half a minute on an idle machine, mostly for starting processes. */
+/** Time limit of the test, which takes half a minute on an idle machine, mostly for starting processes. */
 const TIMEOUT_MS = 240_000;
 /** Snapshots every second without trimming, because the reference begins with the very first entry. */
 const EAGER = { WALLETD_SHARDS: '2', WALLETD_SNAPSHOTS_EVERY_SECONDS: '1', WALLETD_SNAPSHOTS_KEEP: '100' };
@@ -42,7 +42,7 @@ const PATIENCE = { attemptsMax: 1, log: silentLogger, delay: async () => {} };
 const UNITS = 10_000;
 const REVERSING: ReadonlySet<string> = new Set(['cancelBets', 'cancelTips', 'voidSettled']);
 const REVERSED = 20_003;
-/** Status code of a settle that a rollback has since undone. */
+/** Status code of a repeated settle that a rollback has undone in the meantime. */
 const UNDONE = 20_002;
 
 interface Point {

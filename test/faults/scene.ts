@@ -77,7 +77,7 @@ export class Scene {
     return folder.path;
   }
 
-  /** `wrap` is a command that runs walletd. */
+  /** Starts a walletd. `wrap` is a command that runs it, such as a tracer. */
   async walletd(
     store: string,
     env: Record<string, string> = {},

@@ -9,7 +9,7 @@ const PIECE = Buffer.alloc(64 * 1024, 1);
 export class SmallDisk {
   private constructor(readonly path: string) {}
 
-  /** Undefined if mounting is not permitted. */
+  /** Mounts a disk of this size. Returns undefined if mounting is not permitted. */
   static tryMount(scene: Scene, megabytes: number): SmallDisk | undefined {
     const path = scene.makeFolder();
     if (!run('mount', '-t', 'tmpfs', '-o', `size=${megabytes}m`, 'tmpfs', path)) return undefined;
@@ -33,7 +33,7 @@ export class SmallDisk {
     rmSync(join(this.path, 'filler'));
   }
 
-  /** Call this while no file is open for writing. */
+  /** Makes the disk read-only. Call this only while no file is open for writing. */
   setReadOnly(): void {
     if (!run('mount', '-o', 'remount,ro', this.path)) throw new Error('the disk cannot be made read-only');
   }

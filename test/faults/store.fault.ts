@@ -13,7 +13,10 @@ import { fault } from './scene.js';
 import { unfinishedIn } from './snapshots.js';
 
 const SILENT_MS = 2000;
-/** Five seconds, plus extra time because the client shares two cores with the servers. */
+/**
+ * Maximum time from SIGTERM to walletd's end during an outage: five seconds, plus extra time because the client shares
+ * two cores with the servers.
+ */
 const ENDED_MS = 10_000;
 /** Enough players to make snapshots slow. */
 const IDLE_PLAYERS = Array.from({ length: 100_000 }, (_, i) => `idle-${i}`);

@@ -31,12 +31,12 @@ export class Witness implements StoredLog {
     this.watching.catch(() => {});
   }
 
-  /** Call this before anything is trimmed. */
+  /** Starts reading a store. Call this before anything is trimmed. */
   static async of(store: StoredLog): Promise<Witness> {
     return new Witness(store, await store.meta());
   }
 
-  /** Rejects if an entry was missed or has changed. */
+  /** Stops reading. Rejects if an entry was missed or has changed. */
   async stop(): Promise<void> {
     this.isOver = true;
     await this.watching;

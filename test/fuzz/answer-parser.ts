@@ -51,7 +51,7 @@ export class AnswerParser {
     else this.check(result);
   }
 
-  /** The server has closed the connection, which ends an answer that has no length. */
+  /** Call this when the server has closed the connection, which ends an answer without a length. */
   finish(): void {
     if (this.isBetween) this.check(this.parser.finish());
   }

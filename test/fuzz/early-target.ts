@@ -12,7 +12,7 @@ import type { Sending } from './sending.js';
 import { type Besieged, countStatuses, type Held } from './target.js';
 
 const BODY_BYTES_MAX = 1024 * 1024;
-/** Node limits a request to 5 s; the rest is extra time for a busy machine. */
+/** Maximum wait for an answer. Node limits a request to 5 s; the rest is extra time for a busy machine. */
 const PATIENCE_MS = 20_000;
 const BAD = /"level":"(?:error|fatal)"/;
 

@@ -68,7 +68,7 @@ class Connection {
     }
   }
 
-  /** Returns false if the answers were incomplete after `patienceMs`. */
+  /** Ends the connection as planned. Returns false if the answers were still incomplete after `patienceMs`. */
   async end(patienceMs: number): Promise<boolean> {
     const { ending, requests, areSound } = this.sending;
     const isAnswered = () => this.parser.answers.length >= requests.length;
@@ -80,7 +80,7 @@ class Connection {
     return true;
   }
 
-  /** A truncated answer counts only if the rest cannot have been lost in transit. */
+  /** Result of the exchange. A truncated answer counts as a fault only if its rest cannot have been lost in transit. */
   result(): Exchange {
     const { parser, hasFailed, sending } = this;
     if (!hasFailed && this.isOver && parser.isBetween) parser.error ??= 'the answer breaks off';

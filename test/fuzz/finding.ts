@@ -6,7 +6,7 @@ export class Finding extends Error {
 
   constructor(
     readonly sentence: string,
-    /** Bytes sent over the connection, in their parts, and bytes received. */
+    /** Bytes sent over the connection, part by part, and bytes received. */
     readonly sent: readonly Buffer[] = [],
     readonly received: Buffer = Buffer.alloc(0),
   ) {

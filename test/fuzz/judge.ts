@@ -17,7 +17,10 @@ const BARE_REFUSALS = [400, 417, 431];
 const BAD_URL = /is not a valid url component/;
 const HEALTH = /^\/(?:livez|readyz)(?:\?.*)?$/;
 
-/** Statuses of listeners that answer with a single line, and of Node for malformed requests. */
+/**
+ * Listeners that answer with a single line. The constants below list their statuses, and those that Node returns for
+ * malformed requests.
+ */
 type PlainListener = Exclude<Listener, 'callbacks' | 'operator'>;
 const PLAIN_STATUSES: Readonly<Record<PlainListener, readonly number[]>> = {
   health: [200, 404, 405],
@@ -105,7 +108,7 @@ export class Judge {
     return { method: name, path };
   }
 
-  /** A request that matches no operation must be answered as a client error. */
+  /** Checks the answer to a request that matches no operation, which must be a client error. */
   private ofNoOperation({ status, contentType, text }: HttpAnswer): string | undefined {
     if (contentType.split(';')[0] !== 'application/problem+json') return `HTTP ${status} as ${contentType}`;
     const isProblem = this.document.schemaAt('components', 'schemas', 'Problem');

@@ -8,7 +8,7 @@ import { mutateBytes } from './mutate-bytes.js';
 import type { Random } from './random.js';
 
 const MESSAGES_MAX = 6;
-/** A lost link is redialed every 100 ms, and a hanging link is abandoned after 3 s. */
+/** Time limit for a new link. A lost link is redialed every 100 ms, and a hanging link is abandoned after 3 s. */
 const HEAL_MS = 20_000;
 const POLL_MS = 2;
 const MUTATIONS_MAX = 3;

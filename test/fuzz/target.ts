@@ -22,10 +22,13 @@ const OPENING_BALANCE = 100_000;
 const CURRENCY = 'THB';
 /** Extra time beyond the limit that the settings or the library set for a request, because this machine is busy. */
 const MARGIN_MS = 10_000;
-/** The HTTP library closes idle connections after 10 s, and checks every 4 s. */
+/**
+ * Time after which the HTTP library has closed an idle connection. It closes connections after 10 s of silence, and
+ * checks every 4 s.
+ */
 const IDLE_MS = 14_000;
 const STOP_MAX_MS = 20_000;
-/** Observers' sockets, and files that the runtime may open at any time. */
+/** Number of descriptors to allow for observers' sockets, and for files that the runtime may open at any time. */
 const DESCRIPTORS_SPARE = 8;
 const LAST_SENDINGS = 12;
 /** Counters that external requests must never increase. */
@@ -181,7 +184,10 @@ export class Target implements Besieged {
     if (this.shared !== undefined) await this.mustLink();
   }
 
-  /** A busy machine may delay heartbeats until the link is re-established, but no attack may keep it down. */
+  /**
+   * Waits for the link between the two nodes. A busy machine may delay heartbeats so that the link ends, but no attack
+   * may keep the link down.
+   */
   private async mustLink(): Promise<void> {
     try {
       await until('the link is up', async () => (await this.scrape()).value('walletd_cluster_links') === 1);
@@ -252,7 +258,7 @@ export class Target implements Besieged {
     throw this.finding(`walletd has ended with ${exitCode ?? signalCode}: ${this.walletd.errors}`);
   }
 
-  /** A finding that includes the last connections that may have caused it. */
+  /** Creates a finding that includes the last connections, which may have caused it. */
   private finding(sentence: string): Finding {
     return new Finding(
       `${sentence}\nThe last parts of connections were:`,
@@ -284,7 +290,7 @@ export class Target implements Besieged {
     if (exitCode !== 0) throw new Finding(`walletd verify says\n${command.stdout}${command.stderr}`);
   }
 
-  /** No attacker could authenticate as the platform or an operator, so no money may have moved. */
+  /** Checks that no money has moved, because no attacker could authenticate as the platform or an operator. */
   private async mustBeUntouched(): Promise<void> {
     for (const username of VICTIMS) {
       const response = await fetch(`${this.walletd.adminUrl}/v1/players/${username}`, {
@@ -311,7 +317,7 @@ export class Target implements Besieged {
   }
 }
 
-/** Undefined if the system does not report them. */
+/** Resources that a process holds; undefined if the system does not report them. */
 export function findHeldBy(pid: number): Held | undefined {
   const folder = `/proc/${pid}`;
   if (!existsSync(folder)) return undefined;

@@ -65,8 +65,8 @@ async function written(history: StoredHistory): Promise<Buffer> {
 }
 
 /**
- * Frames for a backup: the first shard with a snapshot, read at the second attempt, and the other shards with their
- * whole logs, some entries in a later segment.
+ * Frames of a backup. The first shard has a snapshot, which is read at the second attempt. The other shards have their
+ * whole logs, with some entries in a later segment.
  */
 function framesOf({ bytes, logs, meta }: StoredHistory, snapshots: readonly StoredShard[]): Frame[] {
   const [first, ...others] = logs;

@@ -10,7 +10,10 @@ import { environment } from '../support/walletd-process.js';
 
 const MAIN = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url));
 const READY = /"operatorApi":"([^"]+)".*"pid":(\d+).*walletd is ready/;
-/** The util-linux version of the program that gives a command a terminal; other versions take different arguments. */
+/**
+ * Skips the test without util-linux's `script`, which gives a command a terminal. Other versions of `script` take
+ * different arguments.
+ */
 const SCRIPT = { skip: !/util-linux/.test(spawnSync('script', ['--version'], { encoding: 'utf8' }).stdout ?? '') };
 
 test('a server that lost its terminal keeps running and stops cleanly', SCRIPT, () =>

@@ -5,7 +5,7 @@ import { makeTempFolder } from '../support/temp-folder.js';
 import { until } from '../support/until.js';
 import { WalletdProcess } from '../support/walletd-process.js';
 
-/** `npm run test:faults` kills more often. */
+/** Number of kills. `npm run test:faults` kills more often. */
 const KILLS = 2;
 const PLAYERS = Array.from({ length: 20 }, (_, i) => `p${i}`);
 const OPENING_BALANCE = 1_000_000;

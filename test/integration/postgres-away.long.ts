@@ -211,7 +211,7 @@ describe('a store with archived rounds', { skip: whyNoPostgres() }, () => {
       }
     }));
 
-  /** A file with the same name and size from a different store. */
+  /** Contents of the file with the same name and size from a different store. */
   async function fileOfOther(env: Record<string, string>): Promise<Buffer> {
     const redis = await RedisServer.start();
     let bytes: Buffer | undefined;

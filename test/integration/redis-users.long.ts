@@ -24,7 +24,7 @@ async function redisWith(folder: string, users: string, master?: RedisServer): P
   return await RedisServer.start({ aclfile: file, ...copies });
 }
 
-/** The warning about settings that the user `walletd` may not read, logged at every start. */
+/** Whether this is the warning about settings that the user `walletd` may not read. Every start logs it. */
 const isSettings = (concern = '') => /^this user may not see appendfsync, /.test(concern);
 
 const inStep = async (port: number) => {

@@ -5,7 +5,10 @@ import { bet, importPlayers, PlatformClient } from '../support/client.js';
 import { makeTempFolder } from '../support/temp-folder.js';
 import { WalletdProcess } from '../support/walletd-process.js';
 
-/** 1.6 MB of lines: more than a pipe (64 KiB) plus the server's buffer (1 MiB) can hold. */
+/**
+ * Number of callbacks whose log lines take 1.6 MB, which is more than a pipe (64 KiB) and the server's buffer (1 MiB)
+ * can hold together.
+ */
 const CALLBACKS = 4500;
 const IMMEDIATE = 100;
 

@@ -126,8 +126,8 @@ function told(answer: Answer): ReferenceAnswer {
 }
 
 /**
- * The command that the step sends. After some steps, the commands name different rounds, and later the first rounds
- * again.
+ * The command that the step sends. From time to time, the commands begin to name different rounds, and later the first
+ * rounds again.
  */
 function maybeCommand(step: Step, n: number, past: readonly CallbackCommand[]): CallbackCommand | undefined {
   if (step.type === 'again') return past[past.length - step.back];

@@ -105,7 +105,7 @@ class World {
       this.newestAcknowledged = head;
   }
 
-  /** Runs in the background, concurrently with the steps. */
+  /** Lets `run` continue in the background, concurrently with the next steps. */
   private beside(run: Promise<unknown>): void {
     this.open.add(run);
     void run.finally(() => this.open.delete(run));

@@ -52,7 +52,7 @@ test('a killer passes without its bug, and an unknown title is reported absent',
   assert.equal((await runKiller({ file, title: 'no test of this title' }, root)).type, 'absent');
 });
 
-/** Transcript tests are named after their files. */
+/** Whether the title is that of a transcript test, which is named after its file. */
 function isTranscript(title: string): boolean {
   const [, name] = /^scenario (\S+\.txt)/.exec(title) ?? [];
   return name !== undefined && read(`test/scenarios/${name}`).length > 0;

@@ -38,7 +38,10 @@ const NOT_IN_THE_CONSOLE: Readonly<Record<string, string>> = {
   WalletdBackupArchiveDiffers: 'the follower has ended with it; BackupBehind says what comes of that',
   WalletdBackupNotHandedOver: 'it needs two moments; the page Snapshots counts it',
 };
-/** Less urgent in the console than in the alert rules: the console counts since startup, long after an emergency has passed. */
+/**
+ * Alerts that are less urgent in the console than in the alert rules. The console counts since startup, so it shows
+ * them long after the emergency has passed.
+ */
 const MILDER = ['WalletdAssertionFailed'];
 
 test('each alert is in the console or excluded with a reason', () => {

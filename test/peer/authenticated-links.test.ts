@@ -10,7 +10,7 @@ import { until } from '../support/until.js';
 import { A, B, End, SECRET, STORE_ID } from './link-end.js';
 
 type Frame = Buffer | string;
-/** Replacement for the nth frame of a connection. `before` contains the frames sent earlier. */
+/** Returns the frames that replace the nth frame of a connection. `before` contains the frames sent earlier. */
 type Change = (frame: Buffer, n: number, before: readonly Buffer[]) => readonly Frame[];
 
 /** A process between two members that forwards frames, and changes some of the dialling end's frames. */

@@ -5,7 +5,7 @@ import type { Outcome, Property } from './property.js';
 
 /** A small balance, so that some stakes are refused. */
 const BALANCE = 60;
-/** Compare lists only every few messages, because a list costs as much as ten callbacks. */
+/** Number of messages between two comparisons of lists, because a list costs as much as ten callbacks. */
 const LISTED_EVERY = 5;
 
 export const REFUSALS: Property = {

@@ -5,7 +5,7 @@ import type { Answer } from './answer.js';
 
 const ANSWER_MS_MAX = 20_000;
 const PAUSE_MS = 20;
-/** Time limit, longer than any restart, restore or move of a server takes. */
+/** Time limit for an answer; longer than any restart, restore or move of a server takes. */
 const GIVE_UP_MS = 60_000;
 
 /** An answer. `wasUnknown` is true if an earlier attempt, which got no answer, may have reached the server. */
@@ -91,7 +91,7 @@ export class RealWire implements Wire {
     return [...lines.sort(), JSON.stringify({ balance, openBets, openStakes })].join('\n');
   }
 
-  /** Sends a GET, or a POST of JSON lines, until it succeeds. */
+  /** Sends a GET request, or a POST request with JSON lines, until one succeeds. */
   async operate(path: string, lines?: string): Promise<string> {
     for (const endMs = performance.now() + GIVE_UP_MS; ; await delay(PAUSE_MS)) {
       if (this.held !== undefined) await this.held;

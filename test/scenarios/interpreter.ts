@@ -60,7 +60,7 @@ export class Interpreter {
     }
   }
 
-  /** `place alice t1 r1 10 skip`, or with one transaction per further line. */
+  /** Executes `place alice t1 r1 10 skip`, or the same with one transaction on each further line. */
   private async callback(
     callback: CallbackCommandName,
     words: readonly string[],
@@ -82,7 +82,7 @@ export class Interpreter {
     return await this.post(`/${endpoint}`, JSON.stringify(body));
   }
 
-  /** `move alice x DEBIT 300`, or with one movement per further line. */
+  /** Executes `move alice x DEBIT 300`, or the same with one movement on each further line. */
   private async move([username, ...movement]: readonly string[], lines: readonly string[]): Promise<string> {
     const movements = lines.length > 0 ? lines.map((line) => line.trim().split(' ')) : [movement];
     const txns = movements.map(([refId, status, amount = '0']) => ({ refId, status, amount: JSON.parse(amount) }));
@@ -120,7 +120,7 @@ export class Interpreter {
     return `${response.status} of another shape: ${JSON.stringify(answer)}`;
   }
 
-  /** `raw POST /placeBets` and a literal body; shows the whole answer except its time. */
+  /** Executes `raw POST /placeBets` with a literal body. Shows the whole answer except its time. */
   private async raw(words: readonly string[], lines: readonly string[]): Promise<string> {
     const [method = 'POST', path = '/'] = words;
     const text = lines.join('\n');
@@ -187,7 +187,7 @@ export class Interpreter {
 interface CallbackCommandName {
   readonly endpoint: string;
   readonly fixed: object;
-  /** Names of the amounts that follow id and round. */
+  /** Names of the amounts that follow the id and the round. */
   readonly amounts: readonly string[];
 }
 

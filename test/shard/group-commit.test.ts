@@ -46,7 +46,7 @@ class Scene implements FlushMember {
     }
   }
 
-  /** Ends the turn by running the callbacks deferred to its end. */
+  /** Ends the event-loop iteration by running the callbacks deferred to its end. */
   endTurn(tookMs = 0): void {
     this.nowMs += tookMs;
     for (const callback of this.turns.splice(0)) callback();

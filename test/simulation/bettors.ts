@@ -17,7 +17,7 @@ const CLOSED_MS = 100;
 export class Bettors {
   /** First answers by bet ID. */
   readonly told = new Map<string, { readonly before: number; readonly after: number }>();
-  /** Milliseconds until each bet was answered, including all its attempts. */
+  /** Milliseconds from each bet's first attempt to its answer. */
   readonly tookMs: number[] = [];
   /** Bets without an answer. */
   unanswered = 0;
@@ -111,7 +111,10 @@ export class Bettors {
     }
   }
 
-  /** Balances only fall in this test, so an answer higher than an earlier one comes from a former owner. */
+  /**
+   * Requests a balance. Balances only fall in this test, so an answer that is higher than an earlier one comes from a
+   * former owner.
+   */
   private ask(username: string): void {
     const heard = this.lowest.get(username) ?? BALANCE;
     const text = JSON.stringify({ id: 'q', timestampMillis: 1, productId: 'P', currency: 'THB', username });
@@ -153,7 +156,7 @@ export class Bettors {
     });
   }
 
-  /** A late answer also counts, because its receiver may have read it. */
+  /** Notes an answer. A late answer also counts, because its receiver may have read it. */
   private noteAnswer(id: string, before: number, after: number, sinceMs: number): void {
     const first = this.told.get(id);
     if (first === undefined) {

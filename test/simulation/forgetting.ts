@@ -21,7 +21,7 @@ type Round = string;
  * a whole, at an unspecified time.
  */
 export class Forgetting {
-  /** When each message was first sent, by message number. */
+  /** Time at which each message was first sent, by message number. */
   private readonly sentMs: number[] = [];
   private firstMs: number | undefined = undefined;
 

@@ -24,7 +24,7 @@ const STORY_MAX = 60;
 const RETURNS = 0.2;
 const ABSENCE_MAX_MS = 15_000;
 
-/** A message that is sent repeatedly until it is answered. */
+/** A message, which is sent repeatedly until it is answered. */
 interface Exchange {
   readonly message: Message;
   /** First answer of an executed message. Every later answer, even an overdue one, must be equal. */
@@ -233,7 +233,10 @@ export class Gambler {
     });
   }
 
-  /** A late answer must also match. A repeated balance request is a new request. */
+  /**
+   * Checks a later answer to the same message, which must be equal even if it is late. A repeated balance request is a
+   * new request.
+   */
   private same(exchange: Exchange, told: Told): void {
     if (exchange.message.endpoint === 'checkBalance' || this.forgetting.isOld(exchange.message)) return;
     const first = exchange.accepted;
@@ -242,7 +245,7 @@ export class Gambler {
     this.wrong(`${describe(exchange.message)} was answered ${JSON.stringify(told)} after ${JSON.stringify(first)}`);
   }
 
-  /** Retries with increasing delays until it succeeds. */
+  /** Repeats the attempt with increasing delays until it succeeds. */
   private until(attempt: (done: (isDone: boolean) => void) => void, then: () => void, restMs = FIRST_REST_MS): void {
     let isOver = false;
     attempt((isDone) => {
@@ -282,7 +285,7 @@ export class Gambler {
   }
 }
 
-/** Undefined if the request was refused for now or the outcome is unknown. */
+/** Final answer; undefined if the request was refused for now or the outcome is unknown. */
 function toldOf(answer: CallbackAnswer): Told | undefined {
   if (answer.type === 'accepted') return { code: 0, before: answer.before, after: answer.after };
   const code = FAILURES[answer.failure].statusCode;

@@ -5,7 +5,7 @@ import type { SimulatedProcess } from './simulated-process.js';
 import type { VirtualTime } from './virtual-time.js';
 
 const REDIAL_MS = 100;
-/** A dead machine sends nothing back, so its links are abandoned after this time. */
+/** Time after which a link to a dead machine is abandoned, because that machine sends nothing back. */
 const SILENT_LINK_MS = 4000;
 /** Message types that are copied in a cheaper way, because packing them took a tenth of the whole run. */
 const FREQUENT: ReadonlySet<PeerMessage['type']> = new Set(['pulse', 'calls', 'replies', 'copy', 'copied']);
@@ -22,7 +22,7 @@ export class Network {
   private readonly cuts = new Set<string>();
   /** Hook for tests that wait for a message to be sent. */
   onSent: (from: string, to: string, message: PeerMessage) => void = () => {};
-  /** Messages must be serializable, as on the wire. */
+  /** Packs and unpacks messages, because they must be serializable, as on the wire. */
   private readonly packr = new Packr({ useRecords: false, moreTypes: true });
 
   constructor(

@@ -6,7 +6,7 @@ export class Random {
     this.state = seed >>> 0;
   }
 
-  /** From 0 (inclusive) to 1 (exclusive). */
+  /** Random number from 0 (inclusive) to 1 (exclusive). */
   next(): number {
     this.state = (this.state + 0x9e3779b9) >>> 0;
     let mixed = this.state;
@@ -15,7 +15,7 @@ export class Random {
     return ((mixed ^ (mixed >>> 15)) >>> 0) / 2 ** 32;
   }
 
-  /** Integer from 0 (inclusive) to `count` (exclusive). */
+  /** Random integer from 0 (inclusive) to `count` (exclusive). */
   below(count: number): number {
     return Math.floor(this.next() * count);
   }
@@ -37,7 +37,7 @@ export class Random {
     return Array.from({ length: digits }, () => this.below(16).toString(16)).join('');
   }
 
-  /** Independent stream, regardless of how many numbers are drawn from this one. */
+  /** Independent stream of random numbers, which does not depend on how many numbers are drawn from this one. */
   fork(): Random {
     return new Random(this.below(2 ** 32));
   }

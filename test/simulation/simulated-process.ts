@@ -4,14 +4,14 @@ import type { VirtualTime } from './virtual-time.js';
 
 /**
  * Timers and clocks of one process. The process can pause for a while, as under SIGSTOP or a long garbage collection;
- * events are then delivered later, in order. It can also end, after which no events are delivered. Its clocks can be
- * wrong.
+ * events are then delivered later, in order. The process can also end, after which no events are delivered. Its clocks
+ * can be wrong.
  */
 export class SimulatedProcess implements Timers, Clock {
   isDead = false;
-  /** How far its wall clock is ahead of the true time, in milliseconds. */
+  /** How far the process's wall clock is ahead of the true time, in milliseconds. */
   aheadMs = 0;
-  /** Time that its monotonic clock did not count. */
+  /** Time that the process's monotonic clock did not count, in milliseconds. */
   private lostMs = 0;
   private isStopped = false;
   private stoppedMs = 0;
@@ -27,7 +27,7 @@ export class SimulatedProcess implements Timers, Clock {
     return this.time.wallMs() + this.aheadMs;
   }
 
-  /** Starts at this process's start, unlike other processes' clocks. */
+  /** Time since this process started. Other processes' clocks start at other times. */
   monotonicMs(): number {
     return this.time.passedMs - this.startedMs + 1000 - this.lostMs;
   }

@@ -157,7 +157,7 @@ export class SimulatedStore {
     server: number,
     isCut: (server: number) => boolean,
     run: () => T,
-    /** How long the answer is delayed at the server. */
+    /** Time by which the server delays the answer, in milliseconds. */
     waitsMs = 0,
   ): Promise<T> {
     const { time, random, faults } = this;
@@ -197,7 +197,7 @@ export class SimulatedStore {
     });
   }
 
-  /** How long an answer waits for the replicas. */
+  /** Time that an answer waits for the replicas, in milliseconds. */
   waitsMs(server: number): number {
     return this.behindMs === undefined ? this.replicationMs(server) : 0;
   }
@@ -216,7 +216,7 @@ export class SimulatedStore {
     return { type: 'ok' };
   }
 
-  /** After this delay, the replicas have the master's current entries. */
+  /** Gives the replicas the master's current entries after this delay. */
   replicateAfter(shard: number, waitsMs: number): void {
     const ms = this.behindMs ?? waitsMs;
     const stored = this.shard(shard);

@@ -2,17 +2,20 @@ import type { Cancel, Timers } from '../../src/base/timers.js';
 
 interface Due {
   readonly atMs: number;
-  /** Tie-breaker: among timers due at the same time, the one requested first fires first. */
+  /**
+   * Order of requests, which breaks ties: of the timers due at the same time, the one that was requested first fires
+   * first.
+   */
   readonly order: number;
   readonly run: () => void;
   /** Index in the queue; negative once removed. */
   at: number;
 }
 
-/** Wall-clock time at monotonic zero, which is in 2026. */
+/** Wall-clock time at which the monotonic time is 0, a moment in 2026. */
 const EPOCH_MS = 1_795_000_000_000;
 
-/** Simulated time. It stands still while any code or promise runs, and then jumps to the next timer that is due. */
+/** Simulated time, which stands still while any code or promise runs and then jumps to the next timer that is due. */
 export class VirtualTime implements Timers {
   nowMs = 0;
   /** Time skipped in leaps. Clocks have advanced by it, but timers have not. */

@@ -34,7 +34,7 @@ export interface WorldSettings {
   readonly replicasBehindMs?: number;
   /** Settings that affect decisions and differ from their defaults, by path. */
   readonly settings?: Readonly<Record<string, unknown>>;
-  /** How long closed rounds stay in memory; without it, there is no archive. */
+  /** How long closed rounds stay in memory; undefined if there is no archive. */
   readonly memoryMs?: number | undefined;
 }
 
@@ -76,7 +76,7 @@ export class World {
   private stampsBehindMs = 0;
   /** Maximum by which an unconfirmed clock has been ahead of the true time. */
   private confirmedAheadMs = 0;
-  /** Shards of which a snapshot has been damaged. */
+  /** Shards with a snapshot that has been damaged. */
   private readonly damaged = new Set<number>();
   private readonly folders: Folder[] = [];
   private readonly clock = { now: () => this.time.wallMs(), monotonicMs: () => this.time.passedMs };

@@ -11,7 +11,7 @@ const STORE_ID = '00000000-0000-4000-8000-0000000000aa';
 const MODULE = new URL('../../src/node/drivers/open-archive.js', import.meta.url).href;
 const PROCESSES = 6;
 
-/** Ids that several processes find when they start at the same moment. */
+/** Starts several processes at the same moment. Resolves to the ids that they find. */
 async function idsFound(folder: string): Promise<string[]> {
   const startMs = Date.now() + 1500;
   const program = `

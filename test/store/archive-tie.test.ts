@@ -25,7 +25,10 @@ function tieTo(archiveId: string | undefined): ArchiveTie {
   return { archiveId, store: 'redis://store' };
 }
 
-/** The first caller that names an archive wins. A caller that names a different one receives the winner's id. */
+/**
+ * Checks that the first caller that names an archive wins, and that a caller that names a different one receives the
+ * winner's id.
+ */
 async function namesOneArchive(meta: MetaStore): Promise<void> {
   const scales = { default: 2, byCurrency: {} };
   const made: StoreMeta = {

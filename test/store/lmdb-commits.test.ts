@@ -4,7 +4,8 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { Commits } from '../../src/store/lmdb/commits.js';
 
 /**
- * The parts of lmdb that matter for one batch of an event turn. The batch's promise is created right after the event.
+ * The parts of lmdb that matter for the one batch of an event-loop iteration. The batch's promise is created right
+ * after the event.
  */
 class OneBatch {
   committed: Promise<unknown> = Promise.resolve();

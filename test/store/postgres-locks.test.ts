@@ -63,7 +63,10 @@ if (reason !== undefined) {
     await cleanUp();
   });
 
-  /** An archive with two days, its address without a pooler, and a session that holds the same locks as pg_dump. */
+  /**
+   * Creates an archive with two days, and opens a session that holds the same locks as pg_dump. `direct` is the address
+   * without a pooler.
+   */
   const held = async (t: TestContext, way: 'direct' | 'pooled') => {
     const name = await databases.create();
     const direct = databases.url(name);

@@ -4,8 +4,8 @@ import { after } from 'node:test';
 const children = new Set<ChildProcess>();
 
 /**
- * Ends a child process after the tests. A child left by a failed test would keep its test file, and so the whole run,
- * from ending.
+ * Ends a child process after the tests. A child that a failed test leaves running would prevent the test file, and so
+ * the whole run, from ending.
  */
 export function endAfterTests<T extends ChildProcess>(child: T): T {
   children.add(child);

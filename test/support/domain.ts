@@ -53,7 +53,7 @@ export class Domain {
   /** Number of events that only moved rounds, by player. */
   readonly moves = new Map<string, number>();
 
-  /** Behaves like a shard with an archive: first recalls the archived rounds that the command names. */
+  /** Runs the command as a shard with an archive does: first recalls the archived rounds that the command names. */
   runRecalling(command: Command): Decision {
     const wallet = this.wallets.get(command.username);
     if (wallet !== undefined && 'txns' in command) {
@@ -111,7 +111,7 @@ export class Domain {
     return decision;
   }
 
-  /** 0, or the statusCode of the failure. */
+  /** Runs the command. Returns 0, or the statusCode of the failure. */
   statusCode(command: Command): number {
     const { answer } = this.run(command);
     return answer.type === 'accepted' ? 0 : FAILURES[answer.failure].statusCode;

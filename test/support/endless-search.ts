@@ -1,5 +1,5 @@
 /**
- * Stands in for the program that searches a store: it sends one hit and then goes silent. It exits when its IPC channel
+ * Replacement for the program that searches a store. Sends one hit and then goes silent. Exits when its IPC channel
  * closes, unless the query is `deaf`.
  */
 // Without a listener, the channel would not keep the process alive.

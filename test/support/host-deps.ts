@@ -25,7 +25,7 @@ const CODEC_SETTINGS = {
   sessionToken: 'ignore',
   closed: 'own',
 } as const;
-/** Shared by all tests, because compiling it takes longer than most of them. */
+/** Request codecs, which all tests share because compiling the codecs takes longer than most tests. */
 const REQUESTS = requestCodecs(CODEC_SETTINGS);
 export const CODEC = codecOn(systemClock);
 const SETTINGS = settingsWith();

@@ -13,7 +13,8 @@ export interface LocalClusterOptions {
   readonly nodes: number;
   readonly program?: readonly string[];
   /**
-   * Port of the only Redis. Each node then reaches Redis, and is reached by its peers, over a network that can be cut.
+   * Port of the only Redis. If given, each node reaches Redis, and is reached by its peers, over a network that can be
+   * cut.
    */
   readonly cuttable?: number;
   /** Ports of the load balancers; 0 selects free ports. */
@@ -37,7 +38,7 @@ export interface SeenCluster {
 interface Networks {
   /** Network to Redis. */
   readonly store: FaultyNetwork;
-  /** Network through which its peers connect. */
+  /** Network over which the node's peers connect. */
   readonly peers: FaultyNetwork;
   /** The node's actual port for peers. */
   readonly peerPort: number;

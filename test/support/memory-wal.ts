@@ -29,7 +29,7 @@ export type FaultMode =
  */
 export class MemoryWal extends OwnersSnapshots implements Wal, SnapshotStore {
   faultMode: FaultMode = 'fine';
-  /** While held, appends wait. `release` lets them continue. */
+  /** Promise that appends wait for. It is pending while the store is held, and `release` resolves it. */
   private gate: Promise<void> = Promise.resolve();
   private openGate: () => void = () => {};
   private readonly heads = new Map<number, Head>();

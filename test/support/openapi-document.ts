@@ -60,7 +60,7 @@ export class OpenApiDocument {
   }
 }
 
-/** Undefined if the body should be JSON but is not. */
+/** Parses the body's JSON values; undefined if the body should be JSON but is not. */
 function tryParseBodies(type: string, text: string): unknown[] | undefined {
   if (type === 'text/plain') return [text];
   const texts = type === NDJSON ? text.trimEnd().split('\n') : [text];

@@ -25,7 +25,7 @@ export class RedisServer {
   private readonly folder = makeTempFolder();
   private child: ChildProcess | undefined = undefined;
 
-  /** Environment variables for each of its processes, in addition to the test's own. */
+  /** Environment variables for each server process, in addition to the test's own. */
   env: Readonly<Record<string, string>> = {};
 
   private constructor(
@@ -93,7 +93,7 @@ export class RedisServer {
     await this.start();
   }
 
-  /** Connection for the test itself, which must close it. */
+  /** Opens a connection, which the test must close. */
   client(): Redis {
     const client = new Redis(this.port, '127.0.0.1', { lazyConnect: false, retryStrategy: () => null });
     client.on('error', () => {});

@@ -14,9 +14,9 @@ interface Ran {
 const EVENTS = ['SIGTERM', 'SIGINT', 'SIGHUP', 'exit'];
 
 /**
- * Runs a command in this process, where all modules are already loaded. For tests of a command's effects and output
- * rather than its process. Only one at a time. `export` writes directly to stdout and so needs its own process, as does
- * a `serve` that must serve.
+ * Runs a command in this process, where all modules are already loaded. Use this for tests of a command's effects and
+ * output rather than its process, and for only one command at a time. `export` writes directly to stdout and so needs
+ * its own process, as does a `serve` that must serve.
  */
 export async function runCommand(args: readonly string[], env: Record<string, string> = {}): Promise<Ran> {
   const printed = { stdout: '', stderr: '' };

@@ -1,7 +1,10 @@
 import { RedisServer } from './redis-server.js';
 import { TestNode } from './test-node.js';
 
-/** A start has two seconds to connect, and a busy machine may stall for longer, so it is retried. */
+/**
+ * Maximum number of attempts to start. A start has only two seconds to connect, and a busy machine may stall for
+ * longer.
+ */
 const STARTS_MAX = 3;
 const HAS_STALLED = /connect ETIMEDOUT/;
 

@@ -150,7 +150,7 @@ export class TestHost {
     return this.host.move({ type: 'take', shard: 0, ...all });
   }
 
-  /** Makes the next command for shard 0, which must be serving, trigger a bug. */
+  /** Makes the next command for shard 0 trigger a bug. The shard must be serving. */
   plantBug(): void {
     const { shards } = this.host as unknown as { shards: Map<number, Shard> };
     const wallets = shards.get(0)?.source?.wallets as Wallets;
@@ -169,13 +169,13 @@ export class TestHost {
   }
 }
 
-/** The result of a promise if it is already settled, without waiting; undefined while it is pending. */
+/** Result of a promise that is already settled; undefined while the promise is pending. Does not wait. */
 export async function peek<T>(promise: Promise<T>): Promise<T | undefined> {
   await turns(20);
   return await Promise.race([promise, Promise.resolve(undefined)]);
 }
 
-/** Lets the event loop run `count` turns. */
+/** Lets the event loop run `count` iterations. */
 export async function turns(count: number): Promise<void> {
   for (let i = 0; i < count; i++) await new Promise((resolve) => setImmediate(resolve));
 }

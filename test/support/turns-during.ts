@@ -1,4 +1,4 @@
-/** Number of event-loop turns available to other work while this runs. */
+/** Number of event-loop iterations available to other work while `run` runs. */
 export async function turnsDuring(run: () => Promise<unknown>): Promise<number> {
   let turns = 0;
   let next = setImmediate(function again() {

@@ -2,7 +2,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 const POLL_MS = 10;
 
-/** Limits how long a failure takes. It does not measure speed, because CI machines stall for seconds. */
+/**
+ * Time limit, which only bounds how long a failing test takes. It does not check speed, because CI machines stall for
+ * seconds.
+ */
 const PATIENCE_MS = 60_000;
 
 /**

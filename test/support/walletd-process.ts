@@ -16,9 +16,9 @@ process.on('exit', () => rmSync(NODE_FOLDER, { recursive: true, force: true }));
 
 type LogLine = { msg: string; level: string; [field: string]: unknown };
 
-/** Starts as a user does, with the heap limit that the settings require. */
+/** Command that starts walletd as a user does, with the heap limit that the settings require. */
 export const LAUNCHED = ['sh', LAUNCHER];
-/** Starts without the launcher, which takes a third of the startup time. */
+/** Command that starts walletd without the launcher, which takes a third of the startup time. */
 export const UNLAUNCHED = [process.execPath, MAIN];
 
 /** A real walletd process. */
@@ -56,7 +56,7 @@ export class WalletdProcess {
     return walletd;
   }
 
-  /** Process ID of the server itself. The launcher has become the server, or a tracer has started it. */
+  /** Process ID of the server itself, which is the launcher's process or, under a tracer, a child of the tracer. */
   get pid(): number {
     const ready = this.log.find((line) => line.msg === 'walletd is ready');
     return Number(ready?.pid);

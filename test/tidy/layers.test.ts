@@ -40,7 +40,7 @@ interface Import {
 
 const files = readdirSync(ROOT, { recursive: true, encoding: 'utf8' }).filter((file) => /\.tsx?$/.test(file));
 
-/** Type imports count as well, because they are dependencies. */
+/** All imports between folders. Type imports count as well, because they are dependencies. */
 const imports: Import[] = files.flatMap((from) => {
   const text = readFileSync(join(ROOT, from), 'utf8');
   const found = text.matchAll(
@@ -109,7 +109,7 @@ test('there are no import cycles', () => {
   for (const file of files) visit(file, []);
 });
 
-/** A hash that depends only on its input. */
+/** Whether the import is of a hash function, which depends only on its input. */
 const isPure = ({ from, to }: (typeof imports)[number]) => from === 'wallet/audit-chain.ts' && to === 'node:crypto';
 
 test('the domain and base folders use no package and no Node I/O', () => {

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { anchorsOf, type Page, proseOf, ROOT, readPage, readPages } from './pages.js';
 
 const README_LINES_MAX = 200;
-/** Maximum length of a page in docs/. Split longer ones. */
+/** Maximum number of lines of a page in docs/. Split longer pages. */
 const PAGE_LINES_MAX = 299;
 /** The first paragraph of each page must mention one of these kinds of readers. */
 const READERS = /\b(integrators?|operators?|developers?|auditors?|SREs?|security|everyone|engineers?|on call)\b/i;

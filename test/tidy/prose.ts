@@ -13,7 +13,7 @@ export interface Prose {
 }
 
 const FOLDERS = ['src', 'bench', 'test'];
-/** Contains deliberate breaches, which are not checked. */
+/** File with deliberate breaches of the rules, which are not checked. */
 const PLANTED = 'test/tidy/words.test.ts';
 
 /** TypeScript files of src, bench and test, relative to the project root. */
@@ -76,8 +76,8 @@ export function messagesIn(file: string, text: string): Prose[] {
 }
 
 /**
- * A call from its name to its closing bracket. Brackets in strings count, which works because they are balanced in
- * these sources.
+ * Text of a call from its name to its closing bracket. Brackets in strings count as well, which works because they are
+ * balanced in these sources.
  */
 function callAt(text: string, start: number): string {
   let depth = 0;

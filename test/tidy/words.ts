@@ -16,7 +16,7 @@ export interface Breach {
   readonly prose: Prose;
 }
 
-/** Violations in these texts of the rules in docs/glossary.md. */
+/** Finds violations of the rules in docs/glossary.md in these texts. */
 export function breachesIn(proses: readonly Prose[], forbidden: readonly string[]): Breach[] {
   const words = forbidden.length === 0 ? undefined : new RegExp(`\\b(${forbidden.join('|')})\\b`, 'gi');
   return proses.flatMap((prose) => {
@@ -37,7 +37,7 @@ export function wordsOf(text: string): number {
   return text.split(/\s+/).filter((word) => /\w/.test(word)).length;
 }
 
-/** Names of code, settings and answers are exempt. */
+/** Removes names of code, settings and answers, which are exempt from the rules. */
 const withoutCode = (text: string) => text.replace(/`[^`]*`/g, '');
 
 /**

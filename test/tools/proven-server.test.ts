@@ -11,7 +11,7 @@ import { TestNode } from '../support/test-node.js';
 
 const TOKEN = 'a-token-of-operators-alone';
 
-/** A program that listens in walletd's place and records everything that it receives. */
+/** Starts a program that listens in walletd's place and records everything that it receives. */
 async function impostor(
   answer: RequestListener,
 ): Promise<{ url: string; port: string; seen: () => string; close(): void }> {

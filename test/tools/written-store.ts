@@ -66,7 +66,7 @@ export class WrittenStore {
     });
   }
 
-  /** Appends one entry to each shard that has players in the commands. A command without an event leaves no trace. */
+  /** Appends one entry to each shard that has players in the commands. A command that causes no event is not stored. */
   async run(...commands: readonly Command[]): Promise<void> {
     const batches = new Map<number, BatchWriter>();
     for (const command of commands) {
@@ -178,7 +178,7 @@ class SnapshotWriter {
   }
 }
 
-/** A copy of the wallet with more money, which the wallet's own books explain. */
+/** A copy of the wallet with more money. The wallet's own books account for the addition. */
 export function richer(wallet: Wallet, amount: number): Wallet {
   const copy = addImage(new Wallets(), imageOf(wallet));
   copy.balance += amount;

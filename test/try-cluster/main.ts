@@ -11,9 +11,9 @@ import { addresses, firstBet } from './guide.js';
 import { HELP, Orders } from './orders.js';
 
 /*
- * A cluster to try by hand, built from the parts of the fault tests. Everything that it starts ends with it: each child
- * process is registered at its start, and ended when this process exits, however early. The cluster holds no real
- * money, so shutdown does not wait.
+ * A cluster to try by hand, built from the parts of the fault tests. All child processes end with the program: each is
+ * registered when it starts, and is ended when the program exits, however early. The cluster holds no real money, so
+ * shutdown does not wait.
  */
 const NODES = 3;
 const SHARDS = 12;

@@ -71,7 +71,7 @@ test('an amount with one excess digit is never accepted', () => {
   );
 });
 
-/** Sums up to about 3 million in each currency, which is the usual range for players. */
+/** Currencies whose sums are tested up to about 3 million, which is the usual range for players. */
 const CURRENCIES = [
   { currency: 'THB', scale: 2, most: 300_000_000 },
   { currency: 'VND', scale: 4, most: 30_000_000_000 },

@@ -7,9 +7,7 @@ import { checkWallet } from '../../src/wallet/invariants.js';
 import type { Wallet } from '../../src/wallet/state/wallet.js';
 import { commands, Domain } from '../support/domain.js';
 
-/*
- * Preconditions of apply. The replay of a log with a gap must stop instead of guessing.
- */
+/* Tests of apply's preconditions. The replay of a log with a gap must stop instead of guessing. */
 
 const { cancel, place, settle } = commands;
 

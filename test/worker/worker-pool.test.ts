@@ -33,7 +33,7 @@ async function states(node: TestNode): Promise<string[]> {
   return shards.map((shard) => shard.state);
 }
 
-/** Repeats a callback until its answer is not 50001, like a platform. Counts the 50001 answers. */
+/** Like a platform, repeats a callback until its answer is not 50001. Counts the 50001 answers. */
 async function persist(client: PlatformClient, body: object): Promise<{ answer: CallbackAnswer; refused: number }> {
   for (let refused = 0; refused < 500; refused++) {
     const answer = await client.post('placeBets', body);

@@ -1,7 +1,10 @@
 import type { FastifyRequest } from 'fastify';
 import { SESSION_MS } from './session.js';
 
-/** Browsers separate cookies by host but not by port, so two systems on one machine need different cookie names. */
+/**
+ * Number of characters of the store's ID in the cookie name. Browsers separate cookies by host but not by port, so two
+ * systems on one machine need different cookie names.
+ */
 const ID_LENGTH = 8;
 
 /** Cookie that carries a session. Scripts cannot read it, and other sites cannot make the browser send it. */

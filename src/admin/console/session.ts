@@ -4,10 +4,12 @@ import type { OperatorToken, Role } from '../admin-deps.js';
 import { isCount, isObject } from '../cursor.js';
 import type { SignedOutSessions } from './signed-out-sessions.js';
 
-/** A working day. Sessions are never extended, so a stolen cookie is valid for at most this long. */
+/**
+ * Duration of a session: a working day. Sessions are never extended, so a stolen cookie is valid for at most this long.
+ */
 export const SESSION_MS = 12 * 3600 * 1000;
 const NONCE_BYTES = 16;
-/** A payload contains a name, which the settings may make long. */
+/** Maximum length of a cookie, whose payload contains a name that the settings may make long. */
 const COOKIE_LENGTH_MAX = 4096;
 
 /** Session of a signed-in operator. */
@@ -57,7 +59,7 @@ export class Sessions {
     return `${payload}.${sign(known.key, `session ${payload}`).toString('base64url')}`;
   }
 
-  /** Undefined if the cookie is not ours or the session has ended. */
+  /** Session of this cookie; undefined if the cookie is not ours or the session has ended. */
   maybeRead(cookie: string): Session | undefined {
     if (cookie.length > COOKIE_LENGTH_MAX) return undefined;
     const [payload = '', signature = ''] = cookie.split('.');

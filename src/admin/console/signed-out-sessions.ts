@@ -1,6 +1,8 @@
 import type { Clock } from '../../base/clock.js';
 
-/** Sessions remembered per operator. Beyond this number, the operator's older sessions all end. */
+/**
+ * Number of signed-out sessions remembered per operator. Beyond this number, all of the operator's older sessions end.
+ */
 const SESSIONS_MAX = 100;
 
 /** One operator's sessions that were signed out before they expired. */

@@ -4,13 +4,13 @@ import { Scrape } from '../../support/scrape.js';
 import { OneProcess } from './one-process.js';
 import type { Deployment, Setting } from './setting.js';
 
-/** Closed rounds leave memory after 20 ms, when their player is examined next. */
+/** Settings with which closed rounds leave memory after 20 ms, when their player is examined next. */
 const ARCHIVED = { WALLETD_RETENTION_MEMORY_SECONDS: '0.02', WALLETD_SHARDS: '7' };
 const PAUSE_MS = 60;
 const LANES = 96;
 /**
- * Fewer concurrent histories with an archive: rounds leave memory only while the thread has spare time, which pauses in
- * the histories provide.
+ * Number of concurrent histories with an archive. It is lower, because rounds leave memory only while the thread has
+ * spare time, which pauses in the histories provide.
  */
 const ARCHIVE_LANES = 48;
 const KILL_EVERY_MS = 1000;

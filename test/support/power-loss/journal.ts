@@ -19,7 +19,8 @@ export interface JournalRecord {
   readonly at: number;
   readonly inode: number;
   /**
-   * Offset in the file, its new length, or, for a sync, the journal position up to which it made everything durable.
+   * Offset in the file, the file's new length, or, for a sync, the journal position up to which the sync made
+   * everything durable.
    */
   readonly offset: number;
   readonly path: string;

@@ -96,7 +96,7 @@ function readerOf(wal: MemoryWal): StoreReader {
   return { ...depsOf(wal), storeId: STORE_ID, shards: 1, scales, shardOf: () => 0 };
 }
 
-/** Follows the log from this entry on, as a backup or export does that already has everything before it. */
+/** Follows the log from this entry on, like a backup or an export that already has all earlier entries. */
 async function follow(wal: MemoryWal, head: Head): Promise<void> {
   const stop = new AbortController();
   const options = { now: () => 0, warn: () => {}, signal: stop.signal };

@@ -38,8 +38,8 @@ export type Way = (typeof WAYS)[number];
 const UNITS = 10_000;
 
 /**
- * Plays the rounds with these numbers, cycling through the ways, and returns the platform's records. The platform keeps
- * simple books of its own and does not use walletd's decisions.
+ * Plays the rounds with these numbers, each ending in the next of the `WAYS`, and returns the platform's records. The
+ * platform keeps its own simple books and does not use walletd's decisions.
  */
 export async function playRounds(
   store: WrittenStore,

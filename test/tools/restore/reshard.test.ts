@@ -67,7 +67,7 @@ interface History {
   readonly nowMs: number;
 }
 
-/** The command of a step for a player. Occasionally repeats a command about a closed round. */
+/** Command that a step sends for a player. Occasionally, it repeats a command about a closed round. */
 function maybeCommand(step: Step, username: string, n: number, past: readonly Command[]): Command | undefined {
   switch (step.type) {
     case 'callback': {
@@ -129,7 +129,7 @@ async function played(shards: number, seed: number): Promise<History> {
   return { meta, wal, archive: copyOf(archive), past, nowMs };
 }
 
-/** A copy of the archive without any put that is still in progress when the owner ends. */
+/** Copies the archive, so that a put that is still in progress when the owner ends does not reach the copy. */
 function copyOf(archive: MemoryArchive): MemoryArchive {
   const copy = new MemoryArchive();
   copy.records = [...archive.records];
@@ -194,7 +194,7 @@ function toldOf({ shard: _shard, image, lsn, ...rest }: ArchiveRecord): string {
   return JSON.stringify({ username, ...rest, lsn: formatLsn(lsn), image: image.toString('hex') });
 }
 
-/** A host that continues on a store with this history's clock. */
+/** Starts a host that continues on a store, with the clock of this history. */
 async function goingOn(
   parts: LogsAndSnapshots,
   { storeId, shards }: StoreMeta,

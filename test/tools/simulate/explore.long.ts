@@ -15,7 +15,7 @@ const SECONDS = 2;
 const LANES = 32;
 /** Maximum number of messages after shrinking. Histories have up to 40 actions. */
 const SHRUNK_TO = 6;
-/** Time limit in seconds, never reached: the expected difference ends the run. */
+/** Time limit in seconds. It is never reached, because the expected difference ends the run. */
 const UNTIL_FOUND = 600;
 
 function mutant(bug: string): Mutant {

@@ -5,8 +5,8 @@ import type { Callback, ReferenceRules } from '../../../src/tools/simulate/model
 import type { ReferenceAnswer, ReferenceWallet } from '../../../src/tools/simulate/model/reference-wallet.js';
 
 /*
- * The reference wallet behind HTTP: the smallest possible operator. Bugs are planted as changes to its source text
- * (mutants.ts), so it imports nothing but Node's own modules.
+ * The smallest possible operator: the reference wallet behind HTTP. Bugs are planted as changes to this file's source
+ * text (mutants.ts), so the file imports only Node's own modules.
  */
 export interface OperatorSettings {
   /** The wallet class, original or with a planted bug. */

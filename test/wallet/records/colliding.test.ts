@@ -9,7 +9,7 @@ interface Partition {
   readonly capacity: number;
 }
 
-/** The directory of the index of players. */
+/** Directory of the player index. */
 function directoryOf(tables: Tables): readonly Partition[] {
   const { playersByName } = tables as unknown as { playersByName: { directory: readonly Partition[] } };
   return playersByName.directory;

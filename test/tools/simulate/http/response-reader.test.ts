@@ -25,7 +25,7 @@ const RESPONSES: readonly (readonly [bytes: string, response: Response, ends?: t
   [`${OK}\r\n{"a":1}`, { status: 200, text: '{"a":1}', keptMs: 0 }, true],
 ];
 
-/** The response that these bytes complete. Overwrites the bytes afterwards. */
+/** Passes the bytes to the reader and returns the response that they complete. Overwrites the bytes afterwards. */
 function pushed(reader: ResponseReader, bytes: Buffer): Response | undefined {
   const buffer = Buffer.from(bytes);
   const response = reader.push(buffer);
