@@ -1,5 +1,5 @@
 export interface Clock {
-  /** Whole milliseconds since 1970. */
+  /** The time in whole milliseconds since 1970. */
   now(): number;
   /**
    * Milliseconds since a fixed moment, with fractions, for measuring durations. The value never goes back, and all
@@ -17,7 +17,7 @@ const READINGS = 10;
 const THREAD_STARTED_MS = threadStartedMs();
 
 /**
- * Reads both clocks several times and uses the fastest pair of readings, because a busy machine can delay a thread by
+ * Reads both clocks several times and uses the pair that was read fastest, because a busy machine can delay a thread by
  * milliseconds between two readings.
  */
 function threadStartedMs(): number {

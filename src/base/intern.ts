@@ -3,7 +3,7 @@ const names = new Map<string, string>();
 
 /**
  * Returns one shared copy of a recurring string, such as a product or a currency. Every parsed request contains a new
- * copy, so memory would otherwise hold one per round. Beyond the limit, strings are returned unchanged.
+ * copy, so memory would otherwise contain one copy per round. Beyond the limit, strings are returned unchanged.
  */
 export function intern(name: string): string {
   const known = names.get(name);

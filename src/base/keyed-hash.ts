@@ -1,5 +1,5 @@
 /**
- * A 64-bit secret in two signed words. Without the secret, an attacker cannot predict which names collide in a hash
+ * A 64-bit secret in two signed words. An attacker who does not know it cannot predict which names collide in a hash
  * table.
  */
 export interface HashKey {

@@ -1,12 +1,12 @@
 export const DAY_MS = 86_400_000;
 const DAY_SECONDS = 86_400;
 
-/** Days since 1970, UTC. */
+/** The day of this time, in days since 1970, UTC. */
 export function dayOf(timeMs: number): number {
   return Math.floor(timeMs / DAY_MS);
 }
 
-/** Start of the day, UTC. */
+/** The time, in ms, at which the day of this time began, UTC. */
 export function startOfDay(timeMs: number): number {
   return dayOf(timeMs) * DAY_MS;
 }

@@ -106,7 +106,7 @@ type TxnBody<P extends Properties, O extends Properties> = TypeOf<ReturnType<typ
 
 interface WithTxns<E extends Endpoint, P extends Properties, O extends Properties> {
   readonly summary: string;
-  /** A valid element. */
+  /** An example of a valid element, for the docs. */
   readonly example: object;
   readonly txn: P;
   readonly optional?: O;

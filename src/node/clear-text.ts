@@ -4,7 +4,7 @@ import type { Settings } from '../config/schema.js';
 import { parseRedisAddress } from '../store/redis/redis-address.js';
 import { findArchiveAddress } from './drivers/archive-address.js';
 
-/** Warning that passwords, names and amounts travel unencrypted to a remote server, with the remedy. */
+/** A warning that passwords, names and amounts travel unencrypted to a remote server, with the remedy. */
 export interface ClearTextWarning {
   readonly about: 'store' | 'archive';
   readonly code: 'clear-text';

@@ -54,8 +54,8 @@ export async function findArchive(
 }
 
 /**
- * Occupancy of the configured PostgreSQL database, because a new store needs an empty one. Creates nothing. Rejects if
- * the server does not respond.
+ * Contents of the configured PostgreSQL database, which must be empty for a new store. Creates nothing. Rejects if the
+ * server does not respond.
  */
 export async function postgresOccupancy(settings: StoreSettings): Promise<Occupancy> {
   return await withPostgres(settings, NO_STORE, 'read', (archive) => archive.occupancy());

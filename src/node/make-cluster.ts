@@ -94,7 +94,7 @@ export function makeCluster(settings: Settings, deps: ClusterDeps): ClusterNode 
       new SocketLinks(address, {
         storeId: meta.storeId,
         tag,
-        // Without a secret the node listens only on loopback.
+        // If there is no secret, the node listens only on loopback.
         secret: cluster.secret ?? '',
         tls: peerTls(cluster, deps.tls),
         counts,

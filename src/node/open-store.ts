@@ -31,8 +31,8 @@ export interface OpenStore extends ExistingStore {
 }
 
 /**
- * Opens the configured store, or creates an empty one when `init` allows it. Refuses a store created with a different
- * shard count or different scales: both determine how its logs are read.
+ * Opens the configured store, or creates an empty one when `init` allows it. Refuses a store that was created with a
+ * different shard count or different scales, because both determine how its logs are read.
  */
 export async function openStore(
   settings: StoreSettings & NewStoreSettings,

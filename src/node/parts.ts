@@ -63,7 +63,7 @@ import { waitForStore } from './wait-for-store.js';
 /** Parts of a running process. */
 export interface Parts {
   readonly settings: Settings;
-  /** Holds the settings in force. */
+  /** Holds the settings that are in force. */
   readonly running: RunningSettings;
   readonly log: Logger;
   /**

@@ -38,7 +38,7 @@ export class Recorder {
     this.timer.unref();
   }
 
-  /** Never rejects. */
+  /** Writes the record. Never rejects. */
   async write(): Promise<void> {
     const acknowledged = this.acknowledged();
     if (acknowledged.length === 0) return;

@@ -21,7 +21,7 @@ export class TimeRecord {
     return new TimeRecord(path, confirmedMsIn(path));
   }
 
-  /** Throws if the file cannot be written. */
+  /** Records the time. Throws if the file cannot be written. */
   write(confirmedMs: number): void {
     mkdirSync(dirname(this.path), { recursive: true });
     const draft = `${this.path}.${process.pid}`;

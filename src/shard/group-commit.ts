@@ -176,7 +176,7 @@ class AppendQueue {
   }
 
   /**
-   * Calls the store. If it rejects, which breaks its contract, the outcome counts as unknown, as after a transient
+   * Calls the store. A store must not reject here. If it does, the outcome counts as unknown, as after a transient
    * error.
    */
   private async outcomesOf(appends: readonly Append[]): Promise<readonly AppendOutcome[]> {

@@ -89,7 +89,7 @@ export interface ShardMeasures {
   readonly shard: number;
   /** Number of requests that wait for the next entry. */
   readonly mailbox: number;
-  /** Limit of `mailbox`. */
+  /** Maximum number of requests in `mailbox`. */
   readonly mailboxMax: number;
   /**
    * Number of commands that have not been answered: those in the mailbox, and those whose replies are held back until
@@ -171,15 +171,15 @@ const DISCARD: Replier<Answer | QueryResult | BusyAnswer> = { reply() {} };
  */
 export class Shard implements FlushMember, Carrier {
   private wallets: Wallets | undefined = undefined;
-  /** Undefined before the first recovery. */
+  /** The end of the shard's log; undefined before the first recovery. */
   private tail: LogTail | undefined = undefined;
   private nowMs = 0;
   private readonly mailbox = new Queue<Request>();
-  /** Undefined without an archive. */
+  /** Gate for requests that need the archive; undefined if there is no archive. */
   private readonly desk: ArchiveGate | undefined;
   private forming: Batch = newBatch();
   private nextToForget = 0;
-  /** Set while this node is standby for the shard. */
+  /** The copy that follows the owner's log. Set while this node is standby for the shard. */
   private follower: Follower | undefined = undefined;
   /** Called once the shard is drained or stops draining. */
   private onStill: (() => void) | undefined = undefined;
@@ -520,7 +520,7 @@ export class Shard implements FlushMember, Carrier {
     const flight = tail.flying;
     try {
       this.landed(tail.land(append, outcome), tookMs);
-      // If the append must be retried, requests formed in the meantime need another flush.
+      // If the append must be retried, or if requests were decided in the meantime, another flush is needed.
       if (tail.flying !== undefined || hasReplies(this.forming)) this.deps.requestFlush();
     } catch (error) {
       if (flight !== undefined) answerAll(flight, UNSURE);
@@ -695,7 +695,7 @@ export class Shard implements FlushMember, Carrier {
     this.deps.observer.decided(this.id, { command, decision, currency, deadlineMs, startedMs, endedMs });
   }
 
-  /** Advances log time and returns it. Log time never goes back, so no later event is older. */
+  /** Advances log time and returns it. Log time never goes back, so no event is older than an earlier one. */
   now(): number {
     this.nowMs = Math.max(this.nowMs, this.deps.clock.now());
     return this.nowMs;

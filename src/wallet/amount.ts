@@ -42,7 +42,8 @@ export function tryUnits(value: number, scale: number): Units | undefined {
   const product = value * power;
   if (!(product >= 0 && product <= AMOUNT_UNITS_MAX)) return undefined;
   const units = Math.round(product) + 0; // + 0 turns -0 into a plain zero
-  // Compare in whole currency, not in units: `product` is already rounded, which hides excess digits of large values.
+  // Compare in whole currency units, before scaling: `product` is already rounded, which hides excess digits of large
+  // values.
   const distance = Math.abs(value - units / power);
   return distance * power <= NOISE_UNITS || distance <= NOISE_ULPS * ulpOf(value) ? units : undefined;
 }

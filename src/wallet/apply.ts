@@ -297,7 +297,7 @@ function writeChange(wallet: Wallet, event: CallbackApplied, change: Change, bef
     }
     case 'round-marked': {
       const round = wallet.roundFor(productId, change.roundId);
-      // A round without any transaction is found through its mark, so add one.
+      // A round without transactions can only be found through a mark, so add one.
       if (round.markMs === -1 && !round.isKnown) addTombstone(wallet, round, 'mark', '', timeMs);
       else if (change.touches) round.bearer?.touch(timeMs);
       round.mark(change.markMs);
@@ -321,7 +321,7 @@ function writeChange(wallet: Wallet, event: CallbackApplied, change: Change, bef
       const takenBack = takePayoutsBack(round, change.takenBack);
       const moved = reopen(wallet, bet, change.skip, timeMs);
       bet.recordRollback(event.requestId, change.skip, event.timestampMillis, answer);
-      // A tip is not part of its round.
+      // A tip does not affect the state of its round.
       if (!bet.isBet) return moved;
       if (wasSettled) forgetSettlements(wallet, round);
       forgetCancels(round);

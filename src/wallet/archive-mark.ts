@@ -8,7 +8,10 @@ export interface ArchiveMark {
   readonly index: number;
 }
 
-/** Greater than 0 when the first mark is newer. A missing mark is older than any mark. */
+/**
+ * Compares two archive marks. The result is greater than 0 if the first one is newer. A missing mark is older than any
+ * mark.
+ */
 export function compareMarks(one: ArchiveMark | undefined, other: ArchiveMark | undefined): number {
   if (one === undefined || other === undefined) return Number(one !== undefined) - Number(other !== undefined);
   return one.epoch - other.epoch || one.sequence - other.sequence || one.index - other.index;

@@ -69,8 +69,8 @@ export function archivableRounds(wallet: Wallet, beforeMs: number, told: number,
     else rounds.push(archivable(wallet, round, members));
   }
   for (const round of looked) round.isKept = false;
-  // Move the lower bound only when there is nothing to archive: listed rounds may change before they are archived, so
-  // the next call must find them.
+  // Move the lower bound only if there is nothing to archive. Otherwise the next call must find the listed rounds
+  // again, because they may change before they are archived.
   if (rounds.length === 0 && skipped === 0) wallet.noteClosed(oldestMs);
   return rounds;
 }

@@ -12,7 +12,7 @@ export interface AuditHead {
    * with a chain.
    */
   readonly since: string;
-  /** Operations in the chain. */
+  /** Number of operations in the chain. */
   readonly count: number;
   /** SHA-256 in 64 hexadecimal digits; all zeros in an empty chain. */
   readonly hash: string;
@@ -34,7 +34,7 @@ export function emptyAudit(since: string): AuditHead {
   return { since, count: 0, hash: '0'.repeat(64) };
 }
 
-/** The chain after this event. Only events caused by an operator extend the chain. */
+/** Returns the head of the chain after this event. Only events caused by an operator extend the chain. */
 export function auditAfter(head: AuditHead, event: Event): AuditHead {
   if (!Object.hasOwn(IS_AUDITED, event.type)) return head;
   const hash = createHash('sha256').update(head.hash, 'hex').update(canonicalOf(event)).digest('hex');

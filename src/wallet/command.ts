@@ -26,7 +26,7 @@ export type CallbackCommand =
 export type PlatformCommand = CallbackCommand | CheckBalanceCommand;
 
 export type Endpoint = PlatformCommand['type'];
-/** Endpoints that appear in the log. */
+/** Endpoints whose effects the log records. */
 export type ChangingEndpoint = CallbackCommand['type'];
 
 interface Envelope {

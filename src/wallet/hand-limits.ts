@@ -1,8 +1,8 @@
 import { type ScaleTable, type Units, unitsPerWhole } from './amount.js';
 
 /**
- * Limits on the money that one operator may move manually. Maxima are in whole currency. Currencies that are not listed
- * have no limit.
+ * Limits on the money that one operator may move manually. Maximum amounts are in whole currency units. Currencies that
+ * are not listed have no limit.
  */
 export interface HandMaxima {
   readonly amountMaxima: Readonly<Record<string, number>>;
@@ -40,7 +40,8 @@ export class HandLimits {
   }
 
   /**
-   * The first limit that moving `amount` would exceed. `isCounted`: the movement counts as an operation in this minute.
+   * The first limit that moving `amount` would exceed. `isCounted` is true if the movement counts as an operation in
+   * this minute.
    */
   findBroken(currency: string, amount: Units, use: HandUse, isCounted = true): BrokenLimit | undefined {
     const { amountMaxima, dayMaxima, perMinute } = this.maxima;
@@ -64,7 +65,7 @@ export class HandLimits {
   }
 }
 
-/** Converts a setting in whole currency to units, truncating excess decimals. */
+/** Converts a setting in whole currency units to units of money, truncating excess decimals. */
 export function unitsOfWhole(whole: number, scale: number): number {
   const units = whole * unitsPerWhole(scale);
   // In floating point, 1.1 * 10^4 is slightly above 11000, and 0.29 * 100 slightly below 29.

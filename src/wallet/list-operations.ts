@@ -10,7 +10,7 @@ import type { Wallet } from './state/wallet.js';
 
 export interface OperationView {
   readonly type: OperationType;
-  /** Undefined, like the next three fields, if the operation moves no money. */
+  /** Present only if the operation moves money, like the next two fields. */
   readonly id: string | undefined;
   readonly amount: Units | undefined;
   readonly before: Units | undefined;
@@ -38,7 +38,7 @@ export interface OperationPage {
   readonly next: OperationCursor | undefined;
 }
 
-/** Operator actions on the player that the wallet still remembers, newest first. */
+/** Operator actions on the player, newest first, as far as the wallet still remembers them. */
 export function listOperations(wallet: Wallet, limit: number, after: OperationCursor | undefined): OperationPage {
   const { currency } = wallet;
   const items: OperationView[] = [];

@@ -36,7 +36,7 @@ export interface MessageView {
  */
 export class MessagesOfPage {
   private left = PAGE_MESSAGES_MAX;
-  /** By round: true if messages BY_ROUND have touched its transactions. */
+  /** By round: true if messages BY_ROUND have affected the round's transactions. */
   private readonly rounds = new Map<string, boolean>();
 
   /**
@@ -60,7 +60,8 @@ export class MessagesOfPage {
 }
 
 /**
- * `isTouched`: a message BY_ROUND may have touched the transaction after the last message about the transaction itself.
+ * `isTouched` is true if a message BY_ROUND may have affected the transaction after the last message about the
+ * transaction itself.
  */
 function messagesOf(item: Transaction, isTouched: boolean): MessageView[] {
   const { id, createdMs, updatedMs } = item;

@@ -26,7 +26,10 @@ export type Query =
       readonly username: string;
       readonly limit: number;
       readonly after: TransactionCursor | undefined;
-      /** If there are many messages, the page may end before its limit. */
+      /**
+       * True to list each transaction's messages as well. If there are many messages, the page may end before its
+       * limit.
+       */
       readonly withMessages?: true;
     }
   | {
@@ -160,7 +163,7 @@ export interface PlayerView {
 
 /** A player's view, including values that require a search through the wallet. */
 export interface PlayerDetails extends PlayerView {
-  /** OPEN and WAITING bets. */
+  /** Number of OPEN and WAITING bets. */
   readonly openBets: number;
   /**
    * Sum of the open stakes in units, taken or not, as decimal digits. The sum may exceed the range of a number, and

@@ -119,7 +119,7 @@ export class Archiver {
     this.lastMs = nowMs;
     for (const member of this.members) {
       const { playerCount } = member.shard;
-      // At least one player per second, even in a shard with few players.
+      // Examine at least one player per second, even in a shard with few players.
       const due = member.due + Math.max((playerCount * elapsedMs) / this.passMs, elapsedMs / 1000);
       member.due = Math.min(due, playerCount);
       if (member.due >= 1 && !member.isBusy) void this.move(member);

@@ -23,7 +23,7 @@ const SAY_MS = 10_000;
 /** Limits of one thread, in bytes. */
 export interface MemoryLimits {
   readonly heapMaxBytes: number;
-  /** Size of V8's semi-space. */
+  /** Size of V8's semi-space, which is half of the young generation. */
   readonly youngBytes: number;
   readonly recordsMaxBytes: number;
 }

@@ -13,8 +13,8 @@ import type { CallbackColumns, ReplyColumns } from './columns.js';
 import type { Move, MoveResult, ShardStatus } from './shards.js';
 
 /*
- * Messages between the main thread and a worker. Everything is batched: a message costs about as much as its
- * contents, and waking the other thread costs 45 us regardless of size.
+ * Messages between the main thread and a worker. Everything is batched, because each message has a fixed cost of about
+ * the same size as that of its contents, and waking the other thread costs 45 us whatever the size.
  *
  *   main thread ──callbacks──> worker ──replies──> main thread
  *   main thread ──requests───> worker ──results──> main thread      (operators)

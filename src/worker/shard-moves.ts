@@ -80,7 +80,7 @@ export class ShardMoves {
     for (const cancel of this.handovers.values()) cancel();
   }
 
-  /** Never rejects. */
+  /** Executes a move. Never rejects. */
   async move(move: Move): Promise<MoveResult> {
     const shard = must(this.shards.get(move.shard), 'a move is asked of the thread that may have the shard');
     try {

@@ -102,7 +102,7 @@ export interface Shards {
   drain(timeoutMs: number): Promise<boolean>;
   /** Takes a snapshot of each serving shard that has changed. */
   takeSnapshots(pace: Pace): Promise<readonly SnapshotResult[]>;
-  /** Never rejects. */
+  /** Executes a move. Never rejects. */
   move(move: Move): Promise<MoveResult>;
   /** Allows events and snapshots of this format from now on, because every node that shares the store can read them. */
   allowFormat(format: number): void;

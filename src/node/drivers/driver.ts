@@ -23,8 +23,8 @@ export interface Driver {
   /** Human-readable instructions for emptying the store, including the command. */
   readonly emptying: string;
   /**
-   * Throws a `StoreError` if the store cannot be opened. With `never`, a missing store is an error and nothing is
-   * created.
+   * Opens the store. Throws a `StoreError` if it cannot be opened. With `never`, a missing store is an error and
+   * nothing is created.
    */
   open(init: 'auto' | 'never'): Promise<Store>;
   /** Opens the store for reading only. For a Redis store, a replica or a user with read-only rights is enough. */

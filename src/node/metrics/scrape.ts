@@ -35,7 +35,7 @@ import { timeMetrics } from './time-metrics.js';
  *   process-metrics    the process: version, CPU, resident memory
  *   stages             walletd_stage_seconds, which callbacks and shards share
  *
- * The observers count events. shard-metrics and process-metrics read the current state when scraped.
+ * The observers count events. shard-metrics and process-metrics read the current state when Prometheus scrapes them.
  * telemetry/metric.ts has `counter`, `gauge` and `histogram`. The dashboards and alerts that use these metrics are in
  * config/; a test compares the metric names in them with a scrape.
  */

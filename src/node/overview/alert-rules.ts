@@ -3,7 +3,7 @@ import { formatSpan } from '../../base/time.js';
 import type { Readings } from './figures.js';
 
 /**
- * One table of the alerts of a running node. The console, `walletd status` and `walletd doctor` apply the rules to one
+ * The alerts of a running node, in one table. The console, `walletd status` and `walletd doctor` apply the rules to one
  * moment. `config/alerts.yaml` has the same limits: `test/node/console-alerts.test.ts` compares the two.
  */
 

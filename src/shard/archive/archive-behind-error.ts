@@ -2,8 +2,8 @@ import { type ArchiveMark, compareMarks, formatMark } from '../../wallet/archive
 import type { MissingDay } from './archive.js';
 
 /**
- * The archive lacks records that the log relies on. It is empty, out of date or a different archive, so an empty lookup
- * result proves nothing.
+ * Thrown if the archive lacks records that the log relies on. The archive is then empty, out of date or a different
+ * one, so an empty lookup result proves nothing.
  */
 export class ArchiveBehindError extends Error {
   override readonly name = 'ArchiveBehindError';
@@ -18,7 +18,7 @@ export function mustReach(shard: number, mark: ArchiveMark | undefined, required
   );
 }
 
-/** Describes the loss; the caller completes the sentence. */
+/** Describes the loss in the first half of a sentence, which the caller completes. */
 export function describeMissingDay({ place, had, has }: MissingDay): string {
   return has === 0
     ? `the archive lacks ${place}, which had ${had} records`

@@ -17,7 +17,7 @@ export interface Carrier {
   /** The player's wallet in the shard's memory. */
   findWallet(username: string): Wallet | undefined;
   carryOut(request: Request, startedMs: number, found: Found | undefined): void;
-  /** Answers the request and fails the shard. */
+  /** Answers the request and makes the shard fail. */
   failAt(request: Request, error: unknown): void;
 }
 
@@ -163,8 +163,8 @@ export class ArchiveGate {
   }
 
   /**
-   * Restores the rounds to the wallet. If this is impossible now, returns the refusal: the request must not be decided
-   * without its rounds.
+   * Restores the rounds to the wallet. If this is impossible now, returns the refusal for the request, which must not
+   * be decided without its rounds.
    */
   private restore({ username }: WaitingPlayer, { images }: Found): BusyAnswer | undefined {
     let some: Buffer[] = [];
@@ -220,7 +220,7 @@ export class ArchiveGate {
     this.lists.add(list);
     let found: Found | undefined;
     try {
-      // If rounds left memory during the query, they are missing from both parts of the list, so query again.
+      // Rounds that left memory during the query are missing from both parts of the list, so query again.
       while (list.isStale && isWanted()) {
         list.isStale = false;
         found = await this.archive.list(username, version, limit + (after?.shown ?? 0), isWanted);

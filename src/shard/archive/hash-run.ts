@@ -1,4 +1,4 @@
-/** Number of bits in a hash: hashes are positive 32-bit integers. */
+/** Number of bits in a hash. Hashes are non-negative, signed 32-bit integers. */
 export const HASH_BITS = 31;
 /** Returned by a cursor after its last hash. */
 export const END = -1;
@@ -176,7 +176,7 @@ export class HashRunBuilder {
   }
 }
 
-/** Number of lower bits per hash. The result gives as many buckets as hashes, or up to twice as many. */
+/** Number of lower bits per hash. With this number, there are as many buckets as hashes, or up to twice as many. */
 function lowBitsFor(count: number): number {
   return Math.min(HASH_BITS - 1, Math.max(0, Math.floor(Math.log2(2 ** HASH_BITS / Math.max(count, 1)))));
 }
@@ -194,7 +194,7 @@ function isSet(words: Uint32Array, at: number): boolean {
   return (((words[at >>> 5] as number) >>> (at & 31)) & 1) === 1;
 }
 
-/** Reads a number of `bits` bits, fewer than 32. */
+/** Reads a number of `bits` bits, which must be fewer than 32. */
 function bitsAt(words: Uint32Array, at: number, bits: number): number {
   const index = at >>> 5;
   const shift = at & 31;

@@ -67,7 +67,7 @@ export class KeyFilter {
     return this.spans.reduce((sum, { names }) => sum + (names?.bytes ?? 0), 0);
   }
 
-  /** Number of spans whose sets could not be built. For their days, any key may be in the archive. */
+  /** Number of spans whose sets could not be built. The archive may contain any key for the days of these spans. */
   get skipped(): number {
     return this.spans.reduce((sum, { names }) => sum + (names === undefined ? 1 : 0), 0);
   }
@@ -105,7 +105,7 @@ export class KeyFilter {
     }));
   }
 
-  /** Marks all spans as saved. Must be called in the same turn as `unsaved`. */
+  /** Marks all spans as saved. Must be called right after `unsaved`, before any other work can run. */
   saved(): void {
     this.dropped = [];
     for (const span of this.spans) span.isDirty = false;
@@ -190,7 +190,7 @@ export class KeyFilter {
     return false;
   }
 
-  /** Range of the days that may contain one of these keys. */
+  /** The range of days that may contain one of these keys. */
   findDays(names: readonly ArchiveKey[]): Days | undefined {
     let first = Number.POSITIVE_INFINITY;
     let last = Number.NEGATIVE_INFINITY;

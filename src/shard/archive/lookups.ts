@@ -45,7 +45,7 @@ interface Known {
   required(): ArchiveMark | undefined;
 }
 
-/** Pending archive lookups of one shard. All lookups of one turn are combined into one query. */
+/** Pending archive lookups of one shard. Lookups that are requested together are combined into one query. */
 export class Lookups {
   private waiting: Waiting[] = [];
   private isFlying = false;

@@ -73,7 +73,9 @@ export class ShardArchive {
   private known: KeyFilter;
   /** True once the filter has all the archive's keys. Until then, any key may be in the archive. */
   private isComplete = false;
-  /** Keys put while the archive's keys were being read. The result of the read may be older and lack them. */
+  /**
+   * Keys that were put while the archive's keys were being read. The result of that read may be older and lack them.
+   */
   private putMeanwhile: Names[] = [];
   /**
    * Numbers of saved spans that cannot be used because they are damaged, or because they were saved with a different
@@ -91,7 +93,7 @@ export class ShardArchive {
   private readonly lookups: Lookups;
   private putting = 0;
   private lastPut: Lsn | undefined = undefined;
-  /** The newest record put since this node took the shard over. */
+  /** The newest record that this node has put since it took over the shard. */
   private newestPut: ArchiveMark | undefined = undefined;
   /** The `lsn` of the newest records, and the index of the next record with that `lsn`. */
   private numbered: { readonly lsn: Lsn; next: number } | undefined = undefined;
@@ -255,7 +257,7 @@ export class ShardArchive {
     }
   }
 
-  /** Reads all keys from the archive. Undefined if a newer load has begun or this object is closed. */
+  /** Reads all keys from the archive. Resolves with undefined if a newer load has begun or this object is closed. */
   private async namesInArchive(isNewest: () => boolean): Promise<KeyFilter | undefined> {
     try {
       return await this.outage.untilItAnswers(async () => {

@@ -19,7 +19,7 @@ export interface FollowedLog {
   readonly genesis: Head;
 }
 
-/** Conditions under which the log of a shard may be fenced. */
+/** Conditions under which a node may fence a shard's log. */
 export interface Taking {
   /** The exact head at which the log, or the part read here, must end; undefined if any head is acceptable. */
   readonly over: Head | undefined;

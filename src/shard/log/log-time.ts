@@ -14,7 +14,7 @@ import type { Entry } from './wal.js';
  */
 export const CORRECTION_MIN_MS = DAY_MS;
 
-/** The time of a fence over a log whose newest time is `newestMs`. */
+/** The time of a fence for a log whose newest time is `newestMs`. */
 export function fenceTimeMs(nowMs: number, newestMs: number, isClockConfirmed: boolean): number {
   return isClockConfirmed && newestMs - nowMs > CORRECTION_MIN_MS ? nowMs : Math.max(nowMs, newestMs);
 }

@@ -2,7 +2,7 @@ import { type EncodedEntry, type EntryFormat, type Head, isSameHead, type Wal } 
 
 /**
  * Acknowledged entries that are missing from the log, so that only this owner still has them. If the log cannot be
- * read, returns all entries: showing the operator too many is better than losing one.
+ * read, returns all entries, because showing the operator too many is better than losing one.
  */
 export async function findOrphans(
   wal: Pick<Wal, 'head' | 'read'>,
@@ -17,7 +17,7 @@ export async function findOrphans(
   try {
     if (isSameHead(await wal.head(shard), newest.head)) return [];
     const page = await wal.read(shard, { epoch, sequence: sequence - 1 }, told.length);
-    // Entries trimmed from the log are not lost, because a snapshot contains them.
+    // Entries that were trimmed from the log are not lost, because a snapshot contains them.
     let held = page.length === 0 ? 0 : placeOf(format.decode(page[0] as Buffer).head, told);
     for (const bytes of page) {
       const entry = told[held];

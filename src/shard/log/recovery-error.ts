@@ -23,7 +23,7 @@ export class LossError extends RecoveryError {
   }
 }
 
-/** The log ends before its head, possibly only for a moment while its store fails over. */
+/** The log ends before its head. This may last only for a moment while its store fails over. */
 export class ShortLogError extends LossError {}
 
 /** A newer walletd wrote an entry or a snapshot and can read it, so nothing is lost. */

@@ -37,7 +37,7 @@ export interface RecoveryDeps extends RetryPolicy {
 }
 
 export interface Recovered extends Reached {
-  /** The newest entries, from any owner. If the store loses some of them, they are appended again. */
+  /** The newest entries, no matter which owner wrote them. If the store loses some of them, they are appended again. */
   readonly recent: RecentEntries;
   /** Number of events replayed on top of the snapshot. */
   readonly events: number;
@@ -109,7 +109,7 @@ export async function rebuild(what: Rebuild, deps: RecoveryDeps): Promise<Recove
   return { ...reached, recent, events, marks, damaged, snapshotMs };
 }
 
-/** Checks that the log contains the newest acknowledged entry or has trimmed it. */
+/** Checks that the log contains the newest acknowledged entry, unless the log has trimmed it. */
 async function checkAcknowledged(shard: number, deps: RecoveryDeps): Promise<void> {
   const acknowledged = deps.acknowledged(shard);
   if (acknowledged === undefined || acknowledged.lsn.sequence === 0) return;

@@ -115,7 +115,7 @@ export class Replay {
     return sequence <= this.end.sequence && epoch <= this.end.epoch;
   }
 
-  /** True if the entry has replaced one whose events are in the snapshot. */
+  /** True if this entry has replaced an entry whose events are in the snapshot. */
   contradicts({ lsn, head }: Entry): boolean {
     const end = this.manifest?.end;
     if (end === undefined || lsn.sequence > end.lsn.sequence) return false;

@@ -7,7 +7,7 @@ import { isSameLsn, type Lsn } from './lsn.js';
  */
 export interface Head {
   readonly lsn: Lsn;
-  /** 16 hexadecimal digits. */
+  /** The nonce of the entry's writer: 16 hexadecimal digits. */
   readonly nonce: string;
   readonly checksum: number;
 }
@@ -44,7 +44,7 @@ export interface EncodedEntry {
  */
 export interface Append {
   readonly shard: number;
-  /** The head known to this owner. If the log has a different head, nothing is written. */
+  /** The head that this owner knows. If the log has a different head, nothing is written. */
   readonly expected: Head;
   /** Entries in order, the first of which follows `expected`. All of them are written or none. */
   readonly entries: readonly EncodedEntry[];
@@ -86,8 +86,8 @@ export type MakeFence = (shard: number, head: Head, newest: Buffer | undefined) 
 export interface Wal {
   /**
    * Takes over these logs from any owner: atomically appends to each log the fence that `seal` creates. If two owners
-   * start at the same time, the later one gets all logs, durably, and the other one none. Rejects during an outage and
-   * may then be called again; if the fences were written after all, a second fence does no harm.
+   * start at the same time, the later one gets all logs, durably, and the earlier one gets none. Rejects during an
+   * outage and may then be called again; if the fences were written after all, a second fence does no harm.
    */
   fence(shards: readonly number[], seal: MakeFence): Promise<readonly Takeover[]>;
   /**
@@ -102,7 +102,7 @@ export interface Wal {
    * that a slow server does not delay appends to other servers.
    */
   appendQueueOf(shard: number): number;
-  /** The log's current head. Throws if the store has no log for this shard. */
+  /** Returns the log's current head. Throws if the store has no log for this shard. */
   head(shard: number): Promise<Head>;
   /** Up to `limit` entries after `after`, in order. There are fewer only at the end of the log. */
   read(shard: number, after: Lsn, limit: number): Promise<readonly Buffer[]>;
@@ -129,7 +129,7 @@ export interface EntryHeader {
   readonly lsn: Lsn;
   readonly nonce: string;
   readonly previous: Head;
-  /** Log time at which the entry was begun, in ms; never earlier than that of the previous entry. */
+  /** Log time, in ms, at which the entry was begun. It is never earlier than that of the previous entry. */
   readonly timeMs: number;
 }
 
@@ -162,7 +162,10 @@ export interface BatchWriter {
 export interface EntryFormat {
   beginBatch(timeMs: number): BatchWriter;
   encodeFence(header: EntryHeader, owner: Owner): EncodedEntry;
-  /** Throws a `FormatError` that describes the fault. Its `isUnknown` is true if a newer walletd wrote the entry. */
+  /**
+   * Decodes an entry. Throws a `FormatError` that describes the fault. The error's `isUnknown` is true if a newer
+   * walletd wrote the entry.
+   */
   decode(bytes: Buffer): Entry;
   /** Like `decode`, but skips the events, whose decoding takes most of the time. */
   decodeHeader(bytes: Buffer): ReadHeader;

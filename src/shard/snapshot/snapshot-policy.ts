@@ -9,7 +9,7 @@ export interface SnapshotPolicy {
   readonly everyMs: number;
   /** Number of newest snapshots to keep per shard. */
   readonly keep: number;
-  /** Bytes of a shard's log to keep before its oldest snapshot. */
+  /** Number of bytes of a shard's log to keep before its oldest snapshot. */
   readonly historyBytesMax: number;
 }
 

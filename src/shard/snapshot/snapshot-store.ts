@@ -33,14 +33,14 @@ export interface LogMark {
 
 /** Describes a snapshot. Once the manifest is stored, the snapshot is complete. */
 export interface Manifest {
-  /** 16 hexadecimal digits. */
+  /** The snapshot's id: 16 hexadecimal digits. */
   readonly id: string;
   readonly shard: number;
   /** The snapshot contains all events up to here; replay begins with the next entry. */
   readonly start: Head;
   /** The snapshot contains no event after this entry. */
   readonly end: Head;
-  /** Log time at publication, in ms. Nothing in the snapshot is newer. */
+  /** Log time at publication, in ms. No event in the snapshot is newer. */
   readonly timeMs: number;
   readonly players: number;
   readonly chunks: readonly ChunkSummary[];
@@ -97,9 +97,12 @@ export interface ChunkWriter {
 
 /** Decodes the wallets of all chunks, in order. */
 export interface SnapshotWallets {
-  /** Throws a `FormatError` if the bytes differ from the description in the manifest. */
+  /**
+   * Adds the wallets of the next chunk. Throws a `FormatError` if the bytes differ from the description in the
+   * manifest.
+   */
   addChunk(bytes: Buffer): Steps<void>;
-  /** Called after the last chunk. Throws a `FormatError` if a chunk is missing. */
+  /** Ends the reading; called after the last chunk. Throws a `FormatError` if a chunk is missing. */
   finish(): Wallets;
 }
 
@@ -107,9 +110,9 @@ export interface SnapshotWallets {
 export interface SnapshotFormat {
   beginChunk(shard: number, id: string, index: number): ChunkWriter;
   sealManifest(manifest: Manifest): Buffer;
-  /** Throws a `FormatError` that describes the fault. */
+  /** Decodes a manifest. Throws a `FormatError` that describes the fault. */
   openManifest(bytes: Buffer): Manifest;
-  /** Throws a `FormatError` if the bytes differ from the description in the manifest. */
+  /** Checks a chunk. Throws a `FormatError` if the bytes differ from the description in the manifest. */
   checkChunk(manifest: Manifest, index: number, bytes: Buffer): void;
   beginReading(manifest: Manifest): SnapshotWallets;
 }

@@ -306,7 +306,10 @@ class Capture {
     }
   }
 
-  /** Pauses between slices. A timer takes at least a millisecond, which is as long as a slice. */
+  /**
+   * Pauses between two slices. If the pause is 0, it only yields, because a timer would take at least a millisecond,
+   * which is as long as a slice.
+   */
   private async rest(): Promise<void> {
     const { restMs } = this.pace();
     await (restMs === 0 ? this.deps.yieldTurn() : this.deps.delay(restMs));

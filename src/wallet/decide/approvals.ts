@@ -34,8 +34,8 @@ export function needsApproval({ approvalAbove }: Rules, currency: string, amount
 }
 
 /**
- * Records the movement as a request that waits for a second operator. The caller has checked that the movement would be
- * possible now.
+ * Records the movement as a request that waits for a second operator. The caller has already checked that the movement
+ * would be possible at present.
  */
 export function decideRequest(wallet: Wallet, wish: Wish, rules: Rules, nowMs: number): Decision {
   const { all, own } = wallet.tables.pending.count(wish.by?.name, nowMs);
@@ -47,8 +47,8 @@ export function decideRequest(wallet: Wallet, wish: Wish, rules: Rules, nowMs: n
 }
 
 /**
- * The answer when the id already belongs to a request, pending or decided. Undefined if the id belongs to an operation
- * of a different type.
+ * The answer if the id already belongs to a request, whether pending or decided. Undefined if the id belongs to an
+ * operation of a different type.
  */
 export function findRequestAnswer(known: Operation, wish: Wish, nowMs: number): Failure | undefined {
   if (known.type !== 'request' && known.type !== 'refusal' && known.type !== 'expiry') return undefined;

@@ -52,7 +52,10 @@ export function decide(wallet: Wallet | undefined, command: Command, rules: Rule
 const NO_REMARKS: readonly Remark[] = [];
 const REPEAT: readonly Remark[] = ['repeat'];
 
-/** Answers for blocked players and for any product, because a blocked player may still have bets to be closed. */
+/**
+ * Decides a checkBalance. Blocked players and all products are accepted, because a blocked player may still have bets
+ * to be closed.
+ */
 function decideBalance(
   wallet: Wallet | undefined,
   command: CheckBalanceCommand,
@@ -76,7 +79,7 @@ function decideCallback(wallet: Wallet | undefined, command: CallbackCommand, ru
   return today.home === undefined ? today.decision : remember(wallet, command, rules, nowMs, today);
 }
 
-/** A decision made without considering remembered messages, and the round that must remember this message. */
+/** A decision that does not take remembered messages into account, and the round that must remember this message. */
 interface Outcome {
   readonly decision: Decision;
   readonly home?: Round | undefined;
@@ -96,7 +99,7 @@ function remember(
   const { answer, event, remarks } = decision;
   if (!rules.remembersMessages || home === undefined || answer.type === 'failed') return decision;
   const changes = event?.type === 'callback-applied' ? event.changes : [];
-  // Look up the round in the wallet: the working copy on which an array is decided has no repeat markers.
+  // Look up the round in the wallet, because the working copy on which an array is decided contains no repeat markers.
   const round = wallet.round(command.productId, home.id);
   // Messages with an effect need no limit here, because the number of possible effects is limited.
   if (changes.length === 0 && round !== undefined && isFull(round, rules)) return failed('duplicate-transaction');
@@ -158,10 +161,10 @@ function decideSingle(wallet: Wallet, command: CallbackCommand, rules: Rules, no
 }
 
 /**
- * Decides an array as one operation, which applies completely or not at all. Each element is decided against a working
- * copy to which the earlier elements have been applied. Repeats are skipped. In cancelBets, which only gives money
- * back, unknown ids are also skipped. A bet that was closed together with its round is skipped, because platforms list
- * a round together with its bets, or once per bet.
+ * Decides an array as one operation, which is applied completely or not at all. Each element is decided against a
+ * working copy to which the earlier elements have been applied. Repeats are skipped. In cancelBets, which only gives
+ * money back, unknown ids are also skipped. A bet that was closed together with its round is skipped, because platforms
+ * name a round together with its bets, or once for each bet.
  */
 function decideArray(wallet: Wallet, command: CallbackCommand, rules: Rules, nowMs: number): Outcome {
   const draft = workingCopyOf(wallet, command);

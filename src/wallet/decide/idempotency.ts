@@ -70,7 +70,7 @@ export function predatesRollback(
   return item.isRolledBack && item.lacksHashOf(types) && isSentBefore(item, timestampMillis);
 }
 
-/** True when, by the platform's clock, the message was sent no later than the newest rollback. */
+/** True if the platform sent the message no later than the newest rollback, by the platform's clock. */
 function isSentBefore(item: TransactionRecord, timestampMillis: number): boolean {
   return timestampMillis <= (item.newestRollback?.sentMs ?? -1);
 }

@@ -8,11 +8,11 @@ import { hashOfMessage } from './message-hash.js';
 import type { Rules } from './rules.js';
 
 /*
- * Remembered messages. An acknowledged message has no further effect if it is sent again at any later time
+ * How messages are remembered: an acknowledged message has no further effect if it is sent again at any later time
  * (docs/decisions.md section 3). Most messages are recognized by their effects, each of which stores its request. The
- * remaining ones are remembered in full by the first round they name: arrays with an element that changed nothing, and
- * messages that repeat an earlier message under a different request id. A round is archived or forgotten as a unit, so
- * a message is remembered for as long as its round.
+ * remaining ones are remembered in full by the first round that they name. These are arrays with an element that
+ * changed nothing, and messages that repeat an earlier message under a different request id. A round is archived or
+ * forgotten as a unit, so a message is remembered for as long as its round.
  */
 
 /** The first answer to exactly this message; undefined if no round remembers it. */
@@ -77,7 +77,9 @@ export function rememberIn(
   };
 }
 
-/** True when a rollback has reopened a bet or tip that the message names: its settle or cancel no longer counts. */
+/**
+ * True if the message names a bet or tip that a rollback has reopened, so that its settle or cancel no longer counts.
+ */
 export function namesReopened(wallet: Wallet, command: CallbackCommand): boolean {
   const { productId } = command;
   return command.txns.some((txn) => {

@@ -34,8 +34,8 @@ function decideByTransaction(wallet: Wallet, command: RollbackCommand, txn: Roll
   if (bet.isOpen || bet.state === 'TIPS') {
     const newest = bet.newestRollback;
     if (newest === undefined) return fail('transaction-not-found');
-    // Do not acknowledge a repeat that cannot be remembered: if it were sent again after the next result, it would take
-    // that result back.
+    // Do not acknowledge a repeat that cannot be remembered. If it were sent again after the next result, it would take
+    // back that result.
     if (bet.rollbackCount >= rules.historyMax) return fail('duplicate-transaction');
     return repeatOf(newest, memory(wallet, bet, false));
   }

@@ -44,7 +44,7 @@ export function repeatIn(round: Round, answer: FirstAnswer, of: number | string,
   return { type: 'repeat', answer, of, home: isKnown ? undefined : round };
 }
 
-/** A repeat of a settle or cancel of this item, or of the void of this reward. */
+/** A repeat of a settle or cancel of this item or, if the item is a reward, of its void. */
 export function repeatOfItem(item: Transaction, answer: FirstAnswer, requestId: string): Verdict {
   return repeatIn(item.round, answer, item.row, isOwnRequest(item, requestId));
 }

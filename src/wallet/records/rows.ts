@@ -8,9 +8,9 @@ export const SEGMENT_ROWS = 8192;
 interface Segment {
   readonly number: number;
   readonly words: Uint32Array;
-  /** Rows in use. */
+  /** Number of rows in use. */
   count: number;
-  /** Rows that have ever been in use, including freed ones. */
+  /** Number of rows that have ever been in use, including freed ones. */
   begun: number;
   /** Head of the list of freed rows. The first word of each freed row is the number of the next; 0 ends the list. */
   freed: number;
@@ -29,7 +29,7 @@ const NOTHING = new Uint32Array(0);
  *   | w w w w w w | w w w w w w | ...
  */
 export class Rows {
-  /** Rows in use. */
+  /** Number of rows in use. */
   count = 0;
   private readonly segments: (Segment | undefined)[] = [];
   /** Each segment's memory, as words and as doubles. */

@@ -19,7 +19,7 @@ class Page {
   slotBytes = 0;
   slots = 0;
   live = 0;
-  /** Slots that have ever been in use. */
+  /** Number of slots that have ever been in use. */
   begun = 0;
   /** Position, in words, of the first freed slot. The second word of each freed slot is the position of the next. */
   freeSlot = NONE;
@@ -50,7 +50,7 @@ export class Slab {
   private readonly freeNumbers: number[] = [];
   private readonly spare: Page[] = [];
   private readonly sizes: readonly number[];
-  /** By class: the newest page with free space; the number of free slots. */
+  /** By size class: the newest page with free space, and the number of free slots. */
   private readonly roomy: (Page | undefined)[];
   private readonly freeSlots: number[];
   private readonly shift: number;

@@ -37,7 +37,10 @@ export type OperationType = (typeof OPERATION_TYPES)[number];
 /** An operator's action on a player's wallet (docs/decisions.md section 5). */
 export interface OperationFacts {
   readonly type: OperationType;
-  /** Unique per player. Empty for operations that can be repeated safely without an id: create, block, unblock. */
+  /**
+   * The operation's id, unique per player. Empty for operations that can be repeated safely without an id: create,
+   * block, unblock.
+   */
   readonly id: string;
   /** Signed for a correction and a request; 0 if the operation moves no money. */
   readonly amount: Units;

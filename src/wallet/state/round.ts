@@ -100,7 +100,8 @@ const NO_MARK = -1;
 
 /**
  * One player's transactions in one round of a product. In docs/decisions.md, only bets are transactions of a round.
- * Tips, tombstones, settlements and marks are also members here, but a round with only such members counts as unknown.
+ * Tips, tombstones, settlements and marks are also members here, but a round that has only such members counts as
+ * unknown.
  *
  *   newest ──next──> oldest ──next──> ... ──next──> newest
  */
@@ -223,8 +224,8 @@ export class Round {
   }
 
   /**
-   * Time of the latest cancel BY_ROUND, by the platform's clock. Bets sent no later than this are refused. -1 without
-   * such a cancel.
+   * Time of the latest cancel BY_ROUND, by the platform's clock. Bets sent no later than this are refused. -1 if there
+   * was no such cancel.
    */
   get markMs(): number {
     const place = this.messages;

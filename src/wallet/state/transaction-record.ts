@@ -63,8 +63,8 @@ export interface Effect extends FirstAnswer {
 }
 
 /**
- * Hash of a request id, as stored by places, settles and cancels. The hash is stored permanently, so it must never
- * change.
+ * Hash of a request id, as stored with the effects of places, settles and cancels. It is stored permanently, so it must
+ * never change.
  */
 export function hashOfRequest(requestId: string): number {
   return hashString(requestId);
@@ -141,7 +141,7 @@ export class TransactionRecord {
     this.at = tables.transactions.at(row);
   }
 
-  /** Empty for a mark. */
+  /** The transaction's id; empty for a mark. */
   get id(): string {
     return this.tables.cursorAt(this.blob, USED_BYTES).text();
   }
@@ -249,8 +249,8 @@ export class TransactionRecord {
   }
 
   /**
-   * True if settled by a single-state message. A single-state bet that was rolled back can also be settled by other
-   * messages.
+   * True if a single-state message settled the transaction. After a rollback, other messages can also settle a
+   * single-state bet.
    */
   get isSettledSingly(): boolean {
     return (this.facts & (SINGLE_STATE | SETTLED_OTHERWISE)) === SINGLE_STATE;
@@ -299,12 +299,15 @@ export class TransactionRecord {
     this.doubles[(this.at >> 1) + D_TRANSACTION_AMOUNT] = units;
   }
 
-  /** Stake taken and not returned. Derived from the flags, so that it cannot contradict them. */
+  /**
+   * The part of the stake that was taken and not returned. It is derived from the flags, so that it cannot contradict
+   * them.
+   */
   get held(): Units {
     return this.taken && !this.isReversed ? this.stake : 0;
   }
 
-  /** The payout named by the transaction's own settle; undefined without one. */
+  /** The payout that the transaction's own settle named; undefined if it has no settle of its own. */
   get payout(): Units | undefined {
     let payout: Units | undefined;
     const { cursor, end } = this.effectCursor();
@@ -334,7 +337,7 @@ export class TransactionRecord {
 
   /**
    * Records a message that had an effect, with its answer. `requestId` is set for an adjustment, `requestHash` for a
-   * place, settle, cancel or reward void.
+   * place, a settle, a cancel or the void of a reward.
    */
   record(
     type: EffectType,
@@ -428,8 +431,8 @@ export class TransactionRecord {
   }
 
   /**
-   * The newest placing with this request id and content. If exactly this message is sent again, it has no further
-   * effect.
+   * The newest effect of a placeBets or placeTips with this request id and content. If exactly this message is sent
+   * again, it has no further effect.
    */
   placingBy(requestId: string, waiting: boolean, skip: boolean, amount: Units): Effect | undefined {
     const hash = hashOfRequest(requestId);
@@ -481,8 +484,8 @@ function hashesOf(effects: readonly Effect[]): number[] {
 }
 
 /**
- * Creates an effect. `requestId` is set for an adjustment or a rollback, `requestHash` for a place, settle, cancel or
- * reward void, and `sentMs` for a rollback.
+ * Creates an effect. `requestId` is set for an adjustment or a rollback, `requestHash` for a place, a settle, a cancel
+ * or the void of a reward, and `sentMs` for a rollback.
  */
 export function effectOf(
   type: EffectType,

@@ -66,7 +66,7 @@ const NO_RARE_FIELDS: Tallies = Object.freeze({ tipsDay: -1, tipsCredited: 0, ca
 export interface Counts {
   readonly openBets: number;
   readonly transactions: number;
-  /** Tombstones and marks. */
+  /** Number of tombstones and marks. */
   readonly tombstones: number;
   /** Lower bound, in seconds, for the time of the oldest change; 2^32 - 1 for an empty wallet. */
   readonly oldestSeconds: number;
@@ -218,7 +218,7 @@ export class Wallet {
     words[at + PLAYER_RARE_FIELDS] = 0;
   }
 
-  /** OPEN and WAITING bets. */
+  /** Number of OPEN and WAITING bets. */
   get openBets(): number {
     return this.words[this.at + PLAYER_OPEN_BETS] as number;
   }
@@ -321,7 +321,7 @@ export class Wallet {
     return closed !== NEVER && closed * MS < beforeMs;
   }
 
-  /** Sets the lower bound for the last change of any closed round; infinite without closed rounds. */
+  /** Sets the lower bound for the last change of any closed round; infinite if there are no closed rounds. */
   noteClosed(closedMs: number): void {
     this.words[this.at + PLAYER_CLOSED] = secondsOf(closedMs);
   }

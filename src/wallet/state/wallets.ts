@@ -91,7 +91,7 @@ export class Wallets {
     return position;
   }
 
-  /** All wallets; wakes each. */
+  /** All wallets. Wakes each of them. */
   *[Symbol.iterator](): IterableIterator<Wallet> {
     for (let position = 0; position < this.count; position++) yield must(this.at(position), 'every position is taken');
   }
