@@ -125,7 +125,7 @@ export class ShardRestarts {
       shard.stop('it failed twice in a minute');
       this.deps.log.error(
         { code: 'shard-failed-twice', shard: shard.id },
-        'shard failed twice in a minute, stays stopped',
+        'shard failed twice in a minute, shard stopped',
       );
       await this.deps.orphans.keep(shard);
       return;
@@ -152,7 +152,7 @@ export class ShardRestarts {
   }
 
   private logFailure({ id }: Shard, error: string): void {
-    this.deps.log.error({ code: 'shard-recovery-failed', shard: id, error }, 'shard recovery failed, stays stopped');
+    this.deps.log.error({ code: 'shard-recovery-failed', shard: id, error }, 'shard recovery failed, shard stopped');
   }
 
   private budgetOf({ id }: Shard): RestartBudget {

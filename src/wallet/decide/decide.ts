@@ -223,8 +223,8 @@ function answerOfRepeats(repeats: readonly Repeat[]): Accepted {
 type Repeat = Extract<Verdict, { type: 'repeat' }>;
 
 /**
- * Adds a repeat unless an earlier element of the array repeats the same effect. In that case, the list keeps the first
- * of the two elements that matches the original message exactly.
+ * Adds a repeat unless an earlier element of the array repeats the same effect. In that case, the list keeps the
+ * element that matches the original message exactly. If both or neither of them do, it keeps the earlier one.
  */
 function addOnce(repeats: Repeat[], repeat: Repeat): void {
   const at = repeats.findIndex((one) => isSameEffect(one, repeat));

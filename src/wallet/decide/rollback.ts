@@ -98,9 +98,10 @@ function decideByRound(
 }
 
 /**
- * The bets that a rollback BY_ROUND can reopen if the round has no settled bet. While a bet that an earlier rollback
- * BY_ROUND reopened is still open, only bets refunded after that rollback are included. Otherwise a retry of that
- * rollback under a different request id would take stakes that it had left refunded.
+ * The bets that a rollback BY_ROUND can reopen if the round has no settled bet. As long as a bet is open that an earlier
+ * rollback BY_ROUND has reopened (or a rollback that a message BY_ROUND has repeated), only bets refunded after that
+ * rollback are included. Otherwise a retry of it under a different request id would take stakes that it had left
+ * refunded.
  */
 function refundedSince(round: Round, bets: readonly Transaction[]): Transaction[] {
   const refunded = bets.filter((bet) => bet.state === 'REFUND');
