@@ -8,6 +8,7 @@ import { BackupWriter } from '../../src/tools/backup/backup-writer.js';
 import type { Coverage } from '../../src/tools/coverage.js';
 import type { Frame } from '../../src/tools/frame.js';
 import { restoreFrames } from '../../src/tools/restore/restore.js';
+import { assertSameLines } from '../support/assert-same-lines.js';
 import { MemoryWal } from '../support/memory-wal.js';
 import { makeTempFolder } from '../support/temp-folder.js';
 import { targetOf } from '../tools/recorded-store.js';
@@ -46,7 +47,7 @@ for (const history of histories) {
         const { wallets } = await rebuild({ shard, genesis, found: head, target: head }, deps);
         for (const wallet of wallets) lines.push(`shard ${shard}`, ...describeWallet(wallet), '');
       }
-      assert.equal(lines.join('\n'), history.expected);
+      assertSameLines(lines.join('\n'), history.expected);
     });
   });
 }

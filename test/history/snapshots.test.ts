@@ -8,6 +8,7 @@ import { SnapshotCodec } from '../../src/store/format/snapshot-codec.js';
 import { apply } from '../../src/wallet/apply.js';
 import { checkWallet } from '../../src/wallet/invariants.js';
 import { Wallets } from '../../src/wallet/state/wallets.js';
+import { assertSameLines } from '../support/assert-same-lines.js';
 import { auditTables } from '../support/audit.js';
 import { describeWallet } from './describe-wallet.js';
 import { readHistories, type StoredHistory } from './stored-history.js';
@@ -52,7 +53,7 @@ for (const history of histories) {
         auditTables(wallets);
         return [...wallets].flatMap((wallet) => [`shard ${opened.shard}`, ...describeWallet(wallet), '']);
       });
-      assert.equal(lines.join('\n'), history.expected);
+      assertSameLines(lines.join('\n'), history.expected);
     });
   }
 }
@@ -60,7 +61,7 @@ for (const history of histories) {
 for (const history of histories) {
   test(`${history.name}: decoded snapshots are encoded to the same bytes`, () => {
     const file = snapshotsFileOf(history, FORMAT_OF_TODAY);
-    assert.equal(formatSnapshots(written(history)), readFileSync(file, 'utf8'));
+    assertSameLines(formatSnapshots(written(history)), readFileSync(file, 'utf8'));
   });
 }
 
@@ -69,7 +70,7 @@ for (const { format, storeFormat } of FORMER_FORMATS) {
   for (const history of histories.filter((one) => formatsOf(one).includes(format))) {
     test(`${history.name}: an older node can read snapshots of format ${format}`, () => {
       const file = snapshotsFileOf(history, format);
-      assert.equal(formatSnapshots(written(history, new FormatGate(storeFormat))), readFileSync(file, 'utf8'));
+      assertSameLines(formatSnapshots(written(history, new FormatGate(storeFormat))), readFileSync(file, 'utf8'));
     });
   }
 }

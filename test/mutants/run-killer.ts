@@ -2,6 +2,8 @@ import { spawn } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import { compiledOf, type Killer } from './mutant.js';
 
+const ENDS_BY_ITSELF = new URL('../support/ends-by-itself.js', import.meta.url).href;
+
 /** Time limit of a test; kills mutants that make the test wait forever. */
 const TEST_MS = 60_000;
 /** Time limit of the whole process. */
@@ -23,9 +25,9 @@ export interface Run {
 export async function runKiller({ file, title }: Killer, root: string, temp = tmpdir()): Promise<Run> {
   const startedMs = performance.now();
   const args = [
+    `--import=${ENDS_BY_ITSELF}`,
     '--test',
     '--test-reporter=tap',
-    '--test-force-exit',
     `--test-timeout=${TEST_MS}`,
     `--test-name-pattern=${escaped(title)}`,
     compiledOf(file),

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
+import { assertSameLines } from '../support/assert-same-lines.js';
 import { TestNode } from '../support/test-node.js';
 import { Interpreter } from './interpreter.js';
 import { parseTranscript, rewriteTranscript } from './transcript.js';
@@ -30,6 +31,6 @@ function tell(name: string, workers: number): void {
       await node.close();
     }
     if (process.env.REWRITE === '1') writeFileSync(file, rewriteTranscript(text, outputs));
-    else assert.equal(rewriteTranscript(text, outputs), text);
+    else assertSameLines(rewriteTranscript(text, outputs), text);
   });
 }

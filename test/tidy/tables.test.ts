@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import { CALLBACK_FAILURES } from '../../src/callback/failures.js';
 import { loadSettings, variableOf } from '../../src/config/load.js';
 import { settingsSchema } from '../../src/config/schema.js';
+import { assertSameLines } from '../support/assert-same-lines.js';
 import { ROOT, readPage } from './pages.js';
 
 /** A generated table between two comments that contain its name: the text before, its lines, the text after. */
@@ -46,7 +47,7 @@ function checkTable(page: string, name: string, lines: readonly string[]): void 
       text.replace(table, (_, head: string, __, end: string) => head + wanted + end),
     );
   }
-  assert.equal(table.exec(readPage(page).text)?.[2], wanted);
+  assertSameLines(table.exec(readPage(page).text)?.[2] ?? '', wanted);
 }
 
 test('the settings table matches the schema', () => {

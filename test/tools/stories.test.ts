@@ -1,7 +1,7 @@
-import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { parseTranscript, rewriteTranscript } from '../scenarios/transcript.js';
+import { assertSameLines } from '../support/assert-same-lines.js';
 import { StoryInterpreter } from './story-interpreter.js';
 
 /** After an intended change, run with REWRITE=1 and review the diff. */
@@ -13,6 +13,6 @@ for (const name of ['inspect/inspect.txt', 'inspect/family.txt', 'inspect/operat
     const outputs: string[] = [];
     for (const { input } of parseTranscript(text)) outputs.push(await interpreter.run(input.join(' ')));
     if (process.env.REWRITE === '1') writeFileSync(file, rewriteTranscript(text, outputs));
-    else assert.equal(rewriteTranscript(text, outputs), text);
+    else assertSameLines(rewriteTranscript(text, outputs), text);
   });
 }

@@ -1,9 +1,9 @@
-import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { rulesOf } from '../../src/node/rules.js';
 import type { Command } from '../../src/wallet/command.js';
 import { checkWallet } from '../../src/wallet/invariants.js';
+import { assertSameLines } from '../support/assert-same-lines.js';
 import { commands, Domain } from '../support/domain.js';
 import { settingsWith } from '../support/settings.js';
 
@@ -199,5 +199,5 @@ function describe(domain: Domain): string {
 test('the table of every state and operation is unchanged', () => {
   const text = table();
   if (process.env.REWRITE === '1') writeFileSync(FILE, text);
-  assert.equal(text, readFileSync(FILE, 'utf8'));
+  assertSameLines(text, readFileSync(FILE, 'utf8'));
 });
