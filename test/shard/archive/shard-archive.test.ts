@@ -14,6 +14,8 @@ import { until } from '../../support/until.js';
 
 const DAY_MS = 86_400_000;
 const SHARD = 0;
+/** Deadline of a lookup that must give up: long enough for a first attempt on a busy machine. */
+const LOOKUP_MS = 200;
 const HASH_KEY = { low: 1, high: 2 };
 
 /** One node's view of the shared archive. Lookups run only if `defer` calls its callback. */
@@ -61,7 +63,7 @@ function empty(archive: MemoryArchive): void {
 async function mustNotAnswer(node: ShardArchive, roundId: string): Promise<void> {
   const missing = { ids: [], rewardIds: [], roundIds: [roundId] };
   await assert.rejects(
-    node.maybeFind('ann', 'p', missing, systemClock.monotonicMs() + 20) ?? Promise.resolve(),
+    node.maybeFind('ann', 'p', missing, systemClock.monotonicMs() + LOOKUP_MS) ?? Promise.resolve(),
     GivenUpError,
   );
 }

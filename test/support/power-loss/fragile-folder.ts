@@ -106,5 +106,5 @@ function diskOf(folder: string): LossyDisk {
 
 function filesIn(folder: string): string[] {
   const all = readdirSync(folder, { recursive: true, withFileTypes: true });
-  return all.filter((one) => one.isFile()).map((one) => join(one.parentPath ?? one.path, one.name));
+  return all.filter((one) => one.isFile()).map((one) => join(one.parentPath, one.name));
 }
