@@ -159,7 +159,7 @@ interface Source extends Pick<RestoredSource, 'hasArchived'> {
 /** Runs the steps up to the first write, which `restore` and `restore --dry-run` share. */
 async function restoreInto(source: Source, options: RestoreOptions, progress: Progress): Promise<Report | number> {
   const { to, at, shards, dryRun } = options;
-  // Uses the same sentence as commander does for a missing option.
+  // Use the sentence that commander prints for a missing option.
   if (to === undefined) throw new ConfigError("required option '--to <store>' not specified");
   const settings = settingsOfStore(to);
   const driver = driverOf(settings);

@@ -280,7 +280,7 @@ export class ClusterNode implements PeerEvents {
     this.broadcast({ type: 'out', signedOut });
   }
 
-  /** Sends the entries that this node appends to other nodes. Never rejects. */
+  /** Sends other nodes copies of the entries that this node appends. Never rejects. */
   putCopies(copies: readonly Copy[]): Promise<readonly CopyOutcome[]> {
     return this.copies.put(copies);
   }

@@ -16,7 +16,7 @@ import { STUCK_MS, type Watch } from './watch.js';
 
 /** Receives the outcomes of takeovers and handovers, for metrics. */
 export interface OwnershipObserver {
-  /** This node took over the shard, which took `tookMs`. */
+  /** This node took over the shard in `tookMs`. */
   taken(shard: number, how: 'handed-over' | 'taken', tookMs: number): void;
   /** This node paused the shard for `pausedMs`. `isHanded` is true if the new owner has it now. */
   paused(shard: number, pausedMs: number, isHanded: boolean): void;

@@ -26,7 +26,7 @@ export interface PeerCopiesDeps {
  */
 export type Gathered = { readonly copies: readonly (readonly EncodedEntry[])[]; readonly isSilent: boolean } | 'sealed';
 
-/** Sends the entries that this node appends to peers, and asks peers for other owners' entries. */
+/** Sends peers copies of the entries that this node appends, and asks peers for copies of other owners' entries. */
 export class PeerCopies {
   /** By shard: the member that holds copies of its log. */
   private readonly holders = new Map<number, string>();

@@ -7,7 +7,7 @@ import type { RegistryView } from './table.js';
  * being forgotten.
  */
 export class Retentions {
-  /** By name, because nodes get a new tag at each start. */
+  /** By name, because a node gets a new tag each time it starts. */
   private readonly byName = new Map<string, number>();
 
   viewed({ members }: RegistryView): void {

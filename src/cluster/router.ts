@@ -58,7 +58,7 @@ export class Router implements LocalShards, Rerouter {
   readonly log: Logger;
   private readonly stopTicking: Cancel;
   private isFlushing = false;
-  /** Number of requests forwarded to a peer, and number of attempts that had to be repeated. */
+  /** Number of requests forwarded to peers, and number of attempts that had to be repeated. */
   forwarded = 0;
   resent = 0;
 

@@ -351,7 +351,7 @@ export class PostgresArchive implements Archive {
     return this.prepared;
   }
 
-  /** Leaves an archive that the tie does not name unchanged. */
+  /** Does not change an archive that the tie does not name. */
   private async prepareOnce(): Promise<void> {
     const { tie, name } = this;
     const found = await this.connections.inTransaction(async (client) => {

@@ -16,7 +16,7 @@ const DOUBT_MS = 200;
 const COMMAND_TIMEOUT_MS = 2000;
 
 export interface ClusterDeps {
-  /** Servers that the address names. They are asked for the slots at first. */
+  /** Servers that the address names, which are the first to be asked for the slots. */
   readonly seeds: readonly RedisOptions[];
   readonly keys: Keys;
   readonly newMaster: (name: string, lane: number, place: ServerPlace) => Master;

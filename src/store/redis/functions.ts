@@ -10,7 +10,7 @@ import { SNAPSHOT_FUNCTION_NAME, SNAPSHOT_LIBRARY } from './snapshot-function.js
 interface RedisFunction {
   readonly name: string;
   readonly library: string;
-  /** Arguments with which a call does nothing. */
+  /** Arguments of a call that does nothing, which shows whether the function exists. */
   readonly idleArgs: readonly string[];
 }
 

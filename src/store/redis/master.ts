@@ -33,7 +33,7 @@ export class Master {
   constructor(
     /** Human-readable name. */
     readonly name: string,
-    /** Number of its append queue. */
+    /** Number of this master's append queue. */
     readonly lane: number,
     private readonly deps: MasterDeps,
   ) {

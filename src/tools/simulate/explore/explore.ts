@@ -10,7 +10,7 @@ import { maybeMissing } from '../profile.js';
 import { arbitraryMoves, type Move } from './arbitrary-moves.js';
 import { historyOf } from './history.js';
 
-/** Time limit for shrinking. Results are usually short enough before that. */
+/** Time limit for shrinking. The history is usually short enough before that. */
 const SHRINKING_MS_MAX = 60_000;
 const FIRST_SEED_MAX = 2 ** 31 - 1;
 
