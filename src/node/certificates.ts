@@ -61,8 +61,8 @@ export class Certificates {
   }
 
   /**
-   * Gives changed certificates to their listeners. If a new certificate cannot be used, this is logged, and the old one
-   * stays in use.
+   * Gives changed certificates to their listeners. If a new certificate cannot be used, the error is logged, and the
+   * old one stays in use.
    */
   readAgain(serve: ByListener<(tls: Tls) => void>, log: Logger): void {
     for (const listener of LISTENERS) {

@@ -127,7 +127,7 @@ export interface ShardDeps {
 
 /** The wallets of a serving shard, for a snapshot. The wallets continue to change. */
 export interface SnapshotSource {
-  /** A different object from before means that the shard was recovered in between. */
+  /** If this is not the same object as before, the shard was recovered in between. */
   readonly wallets: Wallets;
   /** The newest durable entry. */
   readonly head: Head;

@@ -9,7 +9,7 @@ export interface OrphanKeeperDeps {
   readonly format: EntryFormat;
   readonly log: Logger;
   readonly timers: Timers;
-  /** Writes entries that the log has permanently lost to a file. Resolves with the file's path. */
+  /** Writes to a file the entries that the log has permanently lost. Resolves with the file's path. */
   readonly writeOrphans: (shard: number, entries: readonly EncodedEntry[]) => Promise<string>;
 }
 

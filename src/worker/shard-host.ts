@@ -99,7 +99,7 @@ export interface HostDeps {
   /** See `TakeOverDeps`. */
   readonly isClockConfirmed?: (nowMs: number) => boolean;
   readonly onFenced: OnFenced;
-  /** Writes entries that the log has permanently lost to a file. Resolves with the file's path. */
+  /** Writes to a file the entries that the log has permanently lost. Resolves with the file's path. */
   readonly writeOrphans: (shard: number, entries: readonly EncodedEntry[]) => Promise<string>;
   /** Time that this thread has waited for events since it started. */
   readonly loopIdleMs: () => number;
@@ -403,7 +403,7 @@ export class ShardHost implements ThreadShards {
   }
 
   measures(): HostMeasures[] {
-    // The nodes that have the other shards measure those.
+    // Shards on other nodes are measured by those nodes.
     const here = [...this.shards.values()].filter(({ state }) => state !== 'away');
     return here.map((shard) => {
       const archive = this.archives.get(shard.id)?.measures;

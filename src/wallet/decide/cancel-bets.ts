@@ -9,8 +9,8 @@ import { isStale, isStaleInRound } from './stale.js';
 import { change, closedFailure, fail, mismatches, repeatIn, repeatOfItem, type Verdict } from './verdict.js';
 
 /**
- * Decides a cancelBets element (docs/decisions.md section 4). `hasBegun`: an earlier element of the same array has
- * cancelled a bet in this element's round.
+ * Decides a cancelBets element (docs/decisions.md section 4). `hasBegun` is true if an earlier element of the same
+ * array has cancelled a bet in this element's round.
  */
 export function decideCancelBet(
   wallet: Wallet,

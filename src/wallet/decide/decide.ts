@@ -257,7 +257,7 @@ function isSkipped(command: CallbackCommand, failure: Failure): boolean {
   return command.type === 'cancelBets' && failure === 'transaction-not-found';
 }
 
-/** `hasBegun`: an earlier element of the same array has closed or reopened a bet in this element's round. */
+/** `hasBegun` is true if an earlier element of the same array has closed or reopened a bet in this element's round. */
 function decideElement(
   wallet: Wallet,
   command: CallbackCommand,

@@ -11,8 +11,8 @@ import { change, fail, repeat, type Verdict } from './verdict.js';
 
 /**
  * Decides a rollback element (docs/decisions.md section 8), which restores the state before the settle or refund. A
- * rollback takes back the amounts recorded as paid or refunded, not the amounts in the request. `hasBegun`: an earlier
- * element of the same array has taken back a result in this element's round.
+ * rollback takes back the amounts recorded as paid or refunded, not the amounts in the request. `hasBegun` is true if
+ * an earlier element of the same array has taken back a result in this element's round.
  */
 export function decideRollback(
   wallet: Wallet,

@@ -10,8 +10,8 @@ import { change, fail, mismatches, repeat, repeatOfItem, type Verdict } from './
 
 /**
  * Decides a voidSettled element (docs/decisions.md section 4), which restores the state before the bet. A void reverses
- * the recorded held and paid amounts; it uses the amounts in the request only if the rules say so. `hasBegun`: an
- * earlier element of the same array has voided a bet in this element's round.
+ * the recorded held and paid amounts; it uses the amounts in the request only if the rules say so. `hasBegun` is true
+ * if an earlier element of the same array has voided a bet in this element's round.
  */
 export function decideVoidSettled(
   wallet: Wallet,
