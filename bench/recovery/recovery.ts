@@ -37,7 +37,10 @@ const HEAP_MIB = 8192;
 /** Lengths of the histories, as fractions of all players. */
 const LENGTHS = [0.25, 0.5, 1];
 const STEPS = 5;
-/** Snapshots every second. At this load, one round writes many times the number of entries that trigger a snapshot. */
+/**
+ * Settings for a snapshot every second. At this load, one round writes many times the number of entries that trigger a
+ * snapshot.
+ */
 const EVERY_SECOND = { WALLETD_SNAPSHOTS_EVERY_SECONDS: '1' };
 
 /** Measures startup with and without a snapshot, and callback latency while snapshots are taken. */

@@ -15,7 +15,7 @@ export interface Start {
 
 const START_MS = 120_000;
 export const NO_SNAPSHOTS = { WALLETD_SNAPSHOTS_EVERY_SECONDS: '0', WALLETD_SNAPSHOTS_EVERY_ENTRIES: '0' };
-/** Takes no snapshots, because the next start would begin with them. */
+/** Settings without snapshots, because the next start would begin with one. */
 const ALONE = { WALLETD_PORT: '0', WALLETD_ADMIN_PORT: '0', ...NO_SNAPSHOTS };
 
 /** Starts walletd as a user does, on a store with a history, and kills it once it is ready. */

@@ -363,7 +363,7 @@ test('with a token configured, every route except health requires it', async () 
   }
 });
 
-test('a request answered before its body has arrived is disconnected', async () => {
+test('the connection closes if a request is answered before its body has arrived', async () => {
   const node = await TestNode.start({ 'admin.token': 'a-token-of-operators' });
   try {
     const startOf = (line: string) => `${line} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 60000\r\n\r\nx`;
@@ -383,7 +383,7 @@ test('a request answered before its body has arrived is disconnected', async () 
   }
 });
 
-test('a client that sends another request before its answer is disconnected', async () => {
+test('a client that sends a second request before the first answer is disconnected', async () => {
   const node = await TestNode.start();
   try {
     const ask = 'GET /readyz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n';

@@ -91,7 +91,7 @@ test('an import whose client disconnects is logged with its progress', async (t)
   assert.deepEqual([one?.code, one?.lines], ['import-cut', 512]);
 });
 
-test('every body except an import must arrive within a time limit', async (t) => {
+test('every body except that of an import must arrive within a time limit', async (t) => {
   const app = fastify({ requestTimeout: 0, forceCloseConnections: true });
   app.addHook('onRequest', async ({ raw }, reply) => limitBody(raw, reply.raw, 50));
   app.post('/', async () => ({}));

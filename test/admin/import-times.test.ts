@@ -69,7 +69,7 @@ test('an import without progress is ended, and its last line says so', async () 
   assert.deepEqual([last.lines, last.cut], [BATCH, 'nothing came for too long']);
 });
 
-test('any other body is ended at its limit, even while it makes progress', async () => {
+test('every other body is cut off at its limit, even while it makes progress', async () => {
   const { send, ended } = await begin('/v1/players/p0/deposits', 'application/json');
   const timer = setInterval(() => send(' '), 10);
   const text = await ended;

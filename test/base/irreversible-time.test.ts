@@ -53,7 +53,7 @@ for (const [title, witnesses, expected] of TABLE) {
   test(title, () => assert.equal(irreversibleTimeMs(witnesses), expected));
 }
 
-test('the longest retention among members counts', () => {
+test('the longest retention of all members applies', () => {
   assert.equal(longestRetentionMs(30, []), 30);
   assert.equal(longestRetentionMs(30, [120, 10]), 120);
   assert.equal(longestRetentionMs(30, [10, undefined]), Number.POSITIVE_INFINITY, 'an older walletd does not say');

@@ -4,7 +4,7 @@ import { lastingMetrics, mergeMetrics } from '../../src/base/metric.js';
 import { Histogram } from '../../src/telemetry/histogram.js';
 import { counter, gauge, histogram, perKey, perShard } from '../../src/telemetry/metric.js';
 
-test('equal series from several threads are added up, others stay separate', () => {
+test('equal series from several threads are added up, and others stay separate', () => {
   const merged = mergeMetrics([
     counter('commands_total', 'Commands.', 3),
     gauge(
@@ -47,7 +47,7 @@ test('a histogram bucket counts all values up to its bound and merges by bound',
   );
 });
 
-test('sums outlive a thread, gauges do not', () => {
+test('sums outlive a thread, but gauges do not', () => {
   const metrics = [
     counter('remarks_total', 'Remarks.', perKey('remark', { repeat: 1, tombstone: 0 })),
     gauge('heap', 'Heap.', 1),

@@ -49,7 +49,7 @@ test('check and start report an unreachable archive, and the start continues', (
     assert.doesNotMatch(check.stdout + JSON.stringify(walletd.log), /hush/);
   }));
 
-test('serve --check refuses a lost embedded store, as the start does', () =>
+test('serve --check refuses a lost embedded store, as a start does', () =>
   inTempFolder(async (folder) => {
     const env = { WALLETD_STORE: `lmdb:${folder}/data`, WALLETD_NODE_FOLDER: `${folder}/node` };
     const walletd = await WalletdProcess.start(env);

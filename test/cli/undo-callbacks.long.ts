@@ -274,7 +274,7 @@ test('after resharding, the old store undoes credits, but not rewards', async (t
   assert.equal(await casino.satang(), before);
 });
 
-test('undo counts a correction with a later attempt number as done before', async (t) => {
+test('undo counts a correction with a later attempt number as already done', async (t) => {
   const casino = await Casino.open(t);
   await casino.send(...credit({ username: 'ann', id: '7', amount: 1 }));
   const body = { undoes: { type: 'credit', id: '7', productId: 'P', attempt: 2 }, amount: -1, reason: 'r' };
@@ -287,7 +287,7 @@ test('undo counts a correction with a later attempt number as done before', asyn
   );
 });
 
-test('a correction that waits for a second operator is pending, then done before', async (t) => {
+test('a correction is pending until a second operator approves it, and then already done', async (t) => {
   const casino = await Casino.open(t);
   await casino.send(...credit({ username: 'ann', id: 'c', amount: 1 }));
   const { storeId } = (await (await fetch(`${casino.node.walletd?.adminUrl}/v1/shards/0/players`)).json()) as {

@@ -18,7 +18,7 @@ import { commands } from '../support/domain.js';
 import { CODEC } from '../support/host-deps.js';
 import { TestHost, turns } from '../support/test-host.js';
 
-/* The router of one node. Its peer `a` serves shard 0 unless this node does. */
+/* Tests of one node's router. Its peer `a` serves shard 0 unless this node does. */
 
 const REFUSED: Answer = { type: 'failed', failure: 'insufficient-balance' };
 const { place } = commands;

@@ -31,7 +31,7 @@ test('memory that fills during a takeover evicts other shards, not the taken one
   assert.ok(world.time.nowMs - killedMs < 3000, `${world.time.nowMs - killedMs} ms`);
 });
 
-test('a new owner without memory leaves the shard to another node at once', async () => {
+test('a new owner without free memory leaves the shard to another node at once', async () => {
   const world = await begun({ shards: 6, followers: 0 });
   const [first] = world.living as [SimulatedNode];
   const shards = first.serving;

@@ -106,7 +106,7 @@ test('a node that reloads a shard asks for copies again', async () => {
 });
 
 for (const lateMs of [420, 480]) {
-  test(`a taker that wakes after ${lateMs} ms loses no bet of the resumed owner`, async () => {
+  test(`a new owner stopped for ${lateMs} ms loses no bet of the resumed owner`, async () => {
     const { world, owner } = await begun();
     const heir = idleIn(world);
     const offered = new Promise<number>((resolve) =>

@@ -152,7 +152,7 @@ test('a member with a wrong clock takes no shards but keeps its own', () => {
   assert.deepEqual(loads(notYet.owners), { b: 12 });
 });
 
-test('balance moves no shards to a member with a wrong clock', () => {
+test('balancing moves no shards to a member with a wrong clock', () => {
   const before = planned({ members: [member('a'), member('b')] });
   const calm = { before, ownerOf: (shard: number) => before.owners[shard], isCalm: true };
   assert.deepEqual(
@@ -226,7 +226,7 @@ const arbitraryMembers = fc
   .uniqueArray(fc.constantFrom('a', 'b', 'c', 'd', 'e'), { minLength: 1 })
   .chain((tags) => fc.tuple(...tags.map((tag) => fc.boolean().map((isDraining) => member(tag, isDraining)))));
 
-test('every assignment is valid and stable, and balance moves one shard at a time', () => {
+test('every assignment is valid and stable, and balancing moves one shard at a time', () => {
   fc.assert(
     fc.property(
       fc.array(arbitraryMembers, { minLength: 1, maxLength: 8 }),

@@ -14,7 +14,7 @@ function others(...tags: string[]): () => string[] {
   return () => tags;
 }
 
-test('a newcomer holds nothing until all other members know it', () => {
+test('a newcomer holds no copies until all other members know it', () => {
   const probation = joined();
   probation.known('a');
   assert.equal(probation.isOver(others('a', 'b'), 1100), false);

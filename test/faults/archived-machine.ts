@@ -7,8 +7,8 @@ import { betsAndCredits } from './night-proof.js';
 import type { Scene } from './scene.js';
 
 /**
- * Machine whose walletd archives immediately into PostgreSQL, as a user that owns only that database. Undefined if
- * PostgreSQL is missing.
+ * Starts a machine whose walletd archives immediately into PostgreSQL, as a user that owns only that database. Resolves
+ * to undefined if PostgreSQL is missing.
  */
 export async function archivedMachine(scene: Scene, store: string, settings: Record<string, string> = {}) {
   const postgres = scene.postgres();
@@ -30,7 +30,7 @@ export async function archivedRounds(machine: Machine): Promise<number> {
   return (await Scrape.of(machine.walletd.adminUrl)).value('walletd_archived_rounds_total');
 }
 
-/** The same machine on its own Redis, with callers that do not wait long. */
+/** Starts the same machine on its own Redis, with callers that do not wait long. */
 export async function archivedScene(scene: Scene) {
   const redis = await scene.redis();
   const archived = await archivedMachine(scene, redis.url, { WALLETD_REQUEST_DEADLINE_MS: '500' });

@@ -30,7 +30,7 @@ const ENTRIES_MAX = 1_000_000;
 const MEMORY_BYTES = 128 * 1024 * 1024;
 const REMEMBERED_BYTES = MEMORY_BYTES / 64;
 const LOG = 'walletd:{0}:wal';
-/** Snapshots every second without trimming, because the test reads the log from its first entry. */
+/** Settings for snapshots every second without trimming, because the test reads the log from its first entry. */
 const SNAPSHOTS = { WALLETD_SNAPSHOTS_EVERY_SECONDS: '1', WALLETD_SNAPSHOTS_KEEP: '100' };
 
 /** Starts a master, its replica, sentinels that monitor them, walletd, and players. */

@@ -90,7 +90,7 @@ async function read(url: string): Promise<{ statusCode: number }> {
   return { statusCode: response.status === 503 ? 50_001 : response.status };
 }
 
-/** Describes the outcome in one word. */
+/** Describes the outcome of a request in one word. */
 async function told(answer: Promise<{ statusCode: number }>): Promise<string> {
   return await answer.then(
     ({ statusCode }) => (statusCode === 50_001 ? 'busy' : `statusCode ${statusCode}`),

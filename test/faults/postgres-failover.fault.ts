@@ -11,7 +11,7 @@ import { prove } from './proof.js';
 import { RawRedis } from './raw-redis.js';
 import { fault, rareFault, type Scene } from './scene.js';
 
-/** Makes closed rounds leave memory immediately. */
+/** Settings that make closed rounds leave memory immediately. */
 const AT_ONCE = { WALLETD_RETENTION_MEMORY_SECONDS: '0.02', WALLETD_REQUEST_DEADLINE_MS: '300' };
 const CONNECTIONS = 32;
 /** Number of acknowledged callbacks that are repeated during the wait. */

@@ -14,7 +14,7 @@ import { besideBets, betAndSettle, type PlayRound } from './rounds.js';
 import { fault, rareFault, type Scene } from './scene.js';
 
 const LOSSES = 4;
-/** Snapshots every second, none of them trimmed. Closed rounds move to the archive immediately. */
+/** Settings for snapshots every second without trimming, with which closed rounds move to the archive immediately. */
 const ENV = {
   WALLETD_SHARDS: '3',
   WALLETD_SNAPSHOTS_EVERY_SECONDS: '1',
@@ -38,7 +38,7 @@ function shipped(): Record<string, string> {
   return rest;
 }
 
-/** Redis on a simulated disk that can lose power. */
+/** Starts a Redis on a simulated disk that can lose power. */
 async function fragileRedis(scene: Scene, settings: Record<string, string> = {}) {
   const redis = await scene.redis({ ...shipped(), ...settings });
   await redis.end('SIGTERM');
@@ -56,7 +56,10 @@ function seeded(scene: Scene): Random {
 
 const allKinds: PlayRound = (username, id, i) => (i % 3 === 2 ? besideBets : betAndSettle)(username, id, i);
 
-/** In every second power loss, no unsynced data survives, which is the worst case. In the others, some of it does. */
+/**
+ * Random numbers that choose the unsynced data that survives a power loss. Undefined for every second loss, in which
+ * none survives: the worst case.
+ */
 const survivors = (loss: number, random: Random) => (loss % 2 === 0 ? undefined : random);
 
 for (const workers of ['0', '2']) {

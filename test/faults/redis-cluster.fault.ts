@@ -14,7 +14,7 @@ const SHARDS = 6;
 const HEALED = 'entries-reappended';
 /** Extra time after the election, which takes up to twice the cluster node timeout. */
 const BACK_MS = 2000;
-/** Snapshots every second without trimming, because the test reads the log from its first entry. */
+/** Settings for snapshots every second without trimming, because the test reads the log from its first entry. */
 const ENV = {
   WALLETD_SHARDS: String(SHARDS),
   WALLETD_SNAPSHOTS_EVERY_SECONDS: '1',

@@ -39,7 +39,7 @@ replay(5, 'the disk of Redis is full, and Redis has ended', async (scene) => {
   scene.say(await proveNothingLost(machine));
 });
 
-/** A machine whose walletd served until another process took over its store. */
+/** Starts a machine whose walletd serves until another process takes over the store. */
 async function fencedMachine(scene: Scene) {
   const redis = await scene.redis();
   const machine = await Machine.of(scene, { WALLETD_STORE: redis.url }, betsAndCredits);

@@ -138,7 +138,7 @@ rareReplay(2, 'the disk of the embedded store is gone', async (scene) => {
 });
 
 /**
- * Redis and walletd are gone, and the restored store lacks the newest answers; `newer` is a backup that contains them.
+ * Loses Redis and walletd, and restores a store that lacks the newest answers. `newer` is a backup that contains them.
  */
 async function behind(scene: Scene) {
   const redis = await scene.redis();

@@ -12,7 +12,7 @@ export const EAGER = {
   WALLETD_HISTORY_MAX_BYTES: '0',
 };
 
-/** IDs of snapshots that were begun but not published. */
+/** Finds the IDs of snapshots that were begun but not published. */
 export async function unfinishedIn(raw: RawStore): Promise<string[]> {
   return (await snapshotsIn(raw)).filter(([, manifest]) => manifest.length === 0).map(([id]) => id);
 }

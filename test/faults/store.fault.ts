@@ -164,7 +164,7 @@ for (const [workers, traffic] of [
   });
 }
 
-/** All keys at one point in time, as the commands that restore them. */
+/** Copies all keys at one point in time, as commands that restore them. */
 async function copyOf(client: Redis): Promise<[string, string, number, Buffer][]> {
   const keys = await client.keys('*');
   const dumps = client.multi();

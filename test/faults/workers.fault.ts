@@ -15,11 +15,11 @@ import { shardStates } from './shard-states.js';
 const SHARDS = 4;
 const WORKERS = 2;
 const DYING_WORKER = new URL('../support/dying-worker.js', import.meta.url);
-/** With two workers, the second one has the odd-numbered shards. */
+/** Whether the player is on the second worker. With two workers, that one has the odd-numbered shards. */
 const isDoomed = (username: string) => shardOf(username, SHARDS) % WORKERS === 1;
 const DOOMED = PLAYERS.find(isDoomed) as string;
 
-/** A walletd in this process whose workers can be killed. */
+/** Starts a walletd in this process whose workers can be killed. */
 async function startNode(scene: Scene, store: string): Promise<Target & { log: string[] }> {
   const log: string[] = [];
   const note = ({ code }: Coded) => void log.push(code);

@@ -155,7 +155,7 @@ async function tellCancelsOfCy(store: StoreWriter): Promise<void> {
   );
 }
 
-/** Old closed rounds leave memory. An open bet keeps its whole round in memory. */
+/** Old closed rounds leave memory, but an open bet keeps its whole round there. */
 async function tellOldTimes(store: StoreWriter): Promise<void> {
   const old = { username: 'old' };
   await store.write(

@@ -88,7 +88,7 @@ describe('two nodes on one Redis', () => {
     assert.match(none.stderr, /there is no shard 9: they are 0 to 3/);
   });
 
-  test('a standalone process is refused while cluster members live', async () => {
+  test('a standalone process is refused while cluster members are alive', async () => {
     const alone = { ...cluster.settings(9), 'cluster.port': null };
     await assert.rejects(TestNode.start(alone), /node-0, node-1 share the store .*: set cluster\.port to join them/);
   });

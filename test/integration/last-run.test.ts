@@ -28,7 +28,7 @@ test('a process records how it ended, and the next one reports it', () =>
     assert.equal(LastRun.read(`${folder}/data/node`, env.WALLETD_STORE, silentLogger).end, 'stopped');
   }));
 
-test('a process that was fenced by another machine reports it when restarted', () =>
+test('a process that another machine has fenced reports the fence when restarted', () =>
   inTempFolder(async (folder) => {
     for (const [exitCode, end] of [
       [EXIT.fenced, 'fenced'],

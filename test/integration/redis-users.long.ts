@@ -15,7 +15,9 @@ import { runWalletd, WalletdProcess } from '../support/walletd-process.js';
 
 const USERS = fileURLToPath(new URL('../../../config/users.acl', import.meta.url));
 
-/** Redis with the users in config/users.acl, all with the password `secret`. A replica copies as its own user. */
+/**
+ * Starts a Redis with the users in config/users.acl, all with the password `secret`. A replica copies as its own user.
+ */
 async function redisWith(folder: string, users: string, master?: RedisServer): Promise<RedisServer> {
   const file = `${folder}/users-${Math.random()}.acl`;
   writeFileSync(file, users);

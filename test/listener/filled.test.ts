@@ -166,7 +166,7 @@ test('the early listener answers a supervisor while strangers flood it', LOOPBAC
   await fill(t, `http://127.0.0.1:${port}`, 1100, '/livez');
 });
 
-/** Two members with links to each other. The first one's listener is open to strangers. */
+/** Starts two members with links to each other. The first one's listener is open to strangers. */
 async function twoMembers(t: TestContext) {
   const heard: string[] = [];
   const counts = new ConnectionCounts();

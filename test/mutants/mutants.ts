@@ -298,7 +298,7 @@ const SHARD: readonly Row[] = [
     'if (this.isScheduled || this.isFlying)',
     'if (this.isScheduled)',
     'test/shard/actor.test.ts',
-    'commands during an append form the next one, with one entry per shard',
+    'commands during an append form the next append, with one entry per shard',
   ],
   [
     'replies are released before the next full append departs',
@@ -978,7 +978,7 @@ const CLUSTER: readonly Row[] = [
     '!isFull && mayTake(tag)',
     '!isFull',
     'test/cluster/plan.test.ts',
-    'balance moves no shards to a member with a wrong clock',
+    'balancing moves no shards to a member with a wrong clock',
   ],
   [
     'a plan gives shards to a member without their archive',

@@ -27,7 +27,7 @@ test('a certificate causes a warning from 14 days before it expires', () =>
     assert.ok(days >= 30 && days < 30.1, `${days} days`);
   }));
 
-test('the certificate of the chain that expires first counts', () =>
+test("of a chain's certificates, the one that expires first counts", () =>
   inTempFolder(async (folder) => {
     const leaf = makeCertificate(folder, 'leaf.test', 300);
     appendFileSync(leaf.certificateFile, readFileSync(makeCertificate(folder, 'ca.test', 3).certificateFile));

@@ -19,7 +19,7 @@ function rootWith(t: TestContext, files: Readonly<Record<string, string>>): stri
   return folder.path;
 }
 
-test('the lowest limit of a group and its parents counts (cgroup v2)', (t) => {
+test('the lowest limit of a group and its parents applies (cgroup v2)', (t) => {
   const files = {
     'proc/self/mountinfo': V2,
     'proc/self/cgroup': '0::/system.slice/walletd.service',
@@ -31,7 +31,7 @@ test('the lowest limit of a group and its parents counts (cgroup v2)', (t) => {
   assert.equal(findGroupMemoryLimit(rootWith(t, tighter)), 300_000_000);
 });
 
-test('the lowest limit of a group and its parents counts (cgroup v1)', (t) => {
+test('the lowest limit of a group and its parents applies (cgroup v1)', (t) => {
   const none = '9223372036854771712';
   const files = {
     'proc/self/mountinfo': `${V1}\n38 31 0:37 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw`,

@@ -210,7 +210,7 @@ test('a shard served by a different cluster node does not page anyone', () => {
   for (const state of ['serving', 'away', 'following', 'handing']) assert.ok(!value.split('|').includes(state), state);
 });
 
-test("no alert uses metrics that end with the process, such as a fenced one's", () => {
+test('no alert depends on a metric that ends with its process', () => {
   for (const { alert, expr } of alerts) assert.ok(!metricsOf(expr).includes('walletd_fenced_total'), alert);
 });
 

@@ -66,7 +66,7 @@ test('a member that waits to be dialled notices that its peer has ended', () =>
     assert.deepEqual(a.heard, [`up ${B}`, `down ${B}`, `refused ${B}`]);
   }));
 
-/** An unknown process that dials `end` and sends its own frames. `greeted` receives the listener's first frame. */
+/** Dials `end` as an unknown process and sends its own frames. `greeted` receives the listener's first frame. */
 async function stranger(end: End, greeted: (hello: Buffer) => readonly (string | Buffer)[], path = LINK_PATH) {
   const socket = new WebSocket(`ws://127.0.0.1:${end.port}${path}`);
   socket.once('message', (hello: Buffer) => {

@@ -16,7 +16,7 @@ const CUT = 0.02;
 const REFUSED_AGAIN = 0.06;
 const PAUSE = 0.06;
 
-/** Messages of a history by their answers so far. */
+/** Messages of a history, grouped by the answers that they have received so far. */
 export interface Past {
   readonly acknowledged: readonly Message[];
   readonly refused: readonly Message[];

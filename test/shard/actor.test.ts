@@ -32,7 +32,7 @@ test('no answer, read or rejection is sent before it is durable', async () => {
   assert.equal((await read).type, 'player');
 });
 
-test('commands during an append form the next one, with one entry per shard', async () => {
+test('commands during an append form the next append, with one entry per shard', async () => {
   const test = await TestHost.started({ shards: 4 });
   await test.fund('ann', 1000);
   await test.fund('bob', 1000, 2);
@@ -459,7 +459,7 @@ test('a jumping clock makes no shard forget anything', async () => {
   assert.deepEqual(repeat, { type: 'accepted', before: 100, after: 90, isRepeat: true });
 });
 
-test('a money request expires by itself, in the log and for the successor', async () => {
+test('a pending approval expires by itself, in the log and for the next owner', async () => {
   const wal = new MemoryWal('00000000-0000-4000-8000-00000000000d', 2);
   const rules = { approvalAbove: { THB: 50 }, approvalMs: 3_600_000 };
   const test = await TestHost.started({ wal, rules });

@@ -6,7 +6,7 @@ import type { Append, AppendOutcome, Head } from '../../src/shard/log/wal.js';
 const HEAD: Head = { lsn: { epoch: 1, sequence: 1 }, nonce: '0'.repeat(16), checksum: 0 };
 const OK: AppendOutcome = { type: 'ok' };
 
-/** Group commit with one member, in which the test controls turns, clock and store. */
+/** Group commit with one member. The test controls the event-loop iterations, the clock and the store. */
 class Scene implements FlushMember {
   /** Number of commands in each flush. */
   readonly flights: number[] = [];
@@ -79,7 +79,7 @@ class Scene implements FlushMember {
   }
 }
 
-test('a single command is flushed at the end of its turn', () => {
+test('a single command is flushed at the end of its event-loop iteration', () => {
   const scene = new Scene();
   scene.command();
   assert.deepEqual(scene.flights, []);
@@ -87,7 +87,7 @@ test('a single command is flushed at the end of its turn', () => {
   assert.deepEqual(scene.flights, [1]);
 });
 
-test('a batch grows until a turn brings no further command', () => {
+test('a batch grows until an event-loop iteration brings no further command', () => {
   const scene = new Scene();
   scene.command(3);
   scene.endTurn();
@@ -112,7 +112,7 @@ test('commands during a flush form the next one', async () => {
   assert.deepEqual(scene.landed, ['ok']);
 });
 
-test('onQuiet runs only when a flush starts in a quiet turn', async () => {
+test('onQuiet runs only when a flush starts in a quiet event-loop iteration', async () => {
   const scene = new Scene();
   scene.command();
   scene.endTurn();
@@ -125,7 +125,7 @@ test('onQuiet runs only when a flush starts in a quiet turn', async () => {
   assert.equal(scene.quiet, 1, 'it departed because it was full');
 });
 
-test('a batch of 16 commands is flushed even if each turn brings more', () => {
+test('a batch of 16 commands is flushed even if each iteration brings more', () => {
   const scene = new Scene();
   while (scene.flights.length === 0) {
     scene.command(6);
@@ -151,7 +151,7 @@ test('a full batch is flushed before replies are released, others after', async 
   assert.deepEqual(scene.flights, [1, 16, 15]);
 });
 
-test('a batch is flushed after 2 ms even if each turn brings more', () => {
+test('a batch is flushed after 2 ms even if each iteration brings more', () => {
   const scene = new Scene();
   scene.command();
   scene.command();

@@ -12,7 +12,7 @@ const { place, settle } = commands;
 const DAY_MS = 86_400_000;
 const NOW_MS = 1_700_000_000_000;
 
-/** A log with a bet that was written with a clock 400 days ahead. */
+/** Creates a log with a bet that was written with a clock 400 days ahead. */
 async function frozenLog(): Promise<MemoryWal> {
   const wal = new MemoryWal('00000000-0000-4000-8000-00000000000f', 1);
   const ahead = new TestHost({ wal, shards: 1 });

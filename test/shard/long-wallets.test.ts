@@ -15,7 +15,7 @@ const SNAPSHOT_ID = '0123456789abcdef';
 
 const single = (n: number) => settle([{ id: `bet-${n}`, roundId: `round-${n}`, isSingleState: true }]);
 
-/** A domain with one round of two bets, settled BY_ROUND, and this many additional bets. */
+/** Creates a domain with one round of two bets, settled BY_ROUND, and with this many additional bets. */
 function domainWith(bets: number): Domain {
   const domain = new Domain();
   domain.fund('ann', 1_000_000);

@@ -10,7 +10,7 @@ import { until } from '../support/until.js';
 const { place } = commands;
 const readAnn = { type: 'read-player', username: 'ann' } as const;
 
-/** A shard whose player has placed `count` bets of 10, one entry each. */
+/** Starts a shard whose player has placed `count` bets of 10, one entry each. */
 async function withBets(count: number): Promise<TestHost> {
   const test = await TestHost.started();
   await test.fund('ann', 1000);

@@ -18,7 +18,7 @@ async function joined(wal?: MemoryWal, timers = systemTimers): Promise<TestHost>
   return node;
 }
 
-/** Two nodes on one store. The first serves shard 0 with player ann, whose balance is 1000. */
+/** Starts two nodes on one store. The first one serves shard 0 with player ann, whose balance is 1000. */
 async function pair(): Promise<[TestHost, TestHost]> {
   const first = await joined();
   await took(first);

@@ -12,7 +12,7 @@ import { WrittenStore } from '../tools/written-store.js';
 const { place } = commands;
 const GENESIS = genesisHead('00000000-0000-4000-8000-00000000000e', 0);
 
-/** Ann and bob play while a snapshot is taken. Ann's wallet is captured at its start, bob's at its end. */
+/** Lets ann and bob play while a snapshot is taken. Ann's wallet is captured at its start, bob's at its end. */
 async function fuzzyStore() {
   const store = new WrittenStore();
   await store.takeOver();
@@ -120,7 +120,7 @@ test('an entry that replaced one in the snapshot is not applied', async () => {
   assert.equal(Replay.ofNothing(store.reader.genesis(0)).contradicts(fence.entry), false);
 });
 
-/** The entries after the new owner's fence. */
+/** Reads the entries after the new owner's fence. */
 async function strangersOf(store: WrittenStore): Promise<ReadEntry[]> {
   await store.write(0, { type: 'player-blocked', username: 'ann', version: 2, timeMs: store.nowMs });
   const head = await store.wal.head(0);

@@ -9,7 +9,7 @@ import { TestHost, turns } from '../support/test-host.js';
 const { place } = commands;
 const TAG = 'abcdef01';
 
-/** A thread that has answered requests and then died, and a new thread of the same process that replaces it. */
+/** Lets a thread answer requests and die. A new thread of the same process can then replace it. */
 async function deathOfAThread(): Promise<{ wal: MemoryWal; told: ReadonlyMap<number, Lsn>; next: TestHost }> {
   const wal = new MemoryWal(randomUUID(), 2);
   const first = await TestHost.started({ wal, ownerTag: TAG });

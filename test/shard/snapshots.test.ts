@@ -423,7 +423,7 @@ test('a snapshot whose events are not durable after 30 s is abandoned', async ()
   assert.equal(await (await TestHost.started({ wal })).balance('ann'), 990);
 });
 
-/** A snapshot in progress that contains a bet whose append is being held back. */
+/** Begins a snapshot that contains a bet whose append is being held back. */
 async function takingUndurable() {
   const wal = newWal();
   const host = await funded(wal);

@@ -44,7 +44,7 @@ export interface NodeSettings {
   readonly expect: number;
   /** Acknowledged positions recorded in this node's folder. */
   readonly acknowledged: ReadonlyMap<number, Position>;
-  /** Entries per snapshot of a shard. */
+  /** Number of entries between two snapshots of a shard. */
   readonly snapshotEntries: number;
   /** Newest storage format that the node can read. */
   readonly format: number;

@@ -80,7 +80,7 @@ test('a copy at a new address must have everything acknowledged at the old addre
   folder.remove();
 });
 
-test("of a store's two addresses, the entry noted last counts", async () => {
+test('if a store has two addresses, the entry that was noted last counts', async () => {
   const folder = makeTempFolder();
   await NodeRecord.open(folder.path, STORE).write('id', at(5, 90), 1000);
   // At the second address, a loss has been accepted since then, so the newer entry has a smaller LSN.

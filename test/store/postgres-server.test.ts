@@ -59,7 +59,7 @@ test('a setting permits weak settings, but neither a replica nor an old version'
   assert.throws(() => refuseServer({ ...FACTS, major: 11 }, true), { name: 'ServerRefused' });
 });
 
-/** Gives a file to the owner of the folder. */
+/** Makes the folder's owner the owner of the file. */
 function chownLike(folder: string, file: string): void {
   const { uid, gid } = statSync(folder);
   chownSync(file, uid, gid);

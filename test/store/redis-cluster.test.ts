@@ -54,7 +54,7 @@ async function created(): Promise<{ storeId: string; store: RedisStore }> {
 
 const shards = Array.from({ length: SHARDS }, (_, shard) => shard);
 
-/** An owner that has not written yet. */
+/** Creates an owner that has not written anything yet. */
 function sealerOf(store: RedisStore, storeId: string): { readonly writer: Writer; readonly seal: MakeFence } {
   const writer = new Writer(store.wal, storeId);
   return {

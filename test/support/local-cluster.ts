@@ -190,7 +190,7 @@ export class LocalCluster {
     });
   }
 
-  /** Sends a POST to any node's operator API. */
+  /** Sends a POST request to any node's operator API. */
   async ask(path: string, body?: object): Promise<void> {
     const response = await fetch(`${this.living[0]?.adminUrl}${path}`, {
       method: 'POST',

@@ -25,7 +25,9 @@ const STATED = {
   payout: 0,
 };
 
-/** A store whose only round was archived twice at the same end of the log, first as settled and then as void. */
+/**
+ * Creates a store whose only round was archived twice at the same end of the log, first as settled and then as void.
+ */
 async function storeOfOneRound(): Promise<StoreReader> {
   const store = new WrittenStore(1);
   const archive = new MemoryArchive();

@@ -46,7 +46,7 @@ export interface HistoryOptions {
   readonly keep?: number;
 }
 
-/** A store written by three owners, with snapshots in between and entries after the last snapshot. */
+/** Creates a store written by three owners, with snapshots in between and entries after the last snapshot. */
 export async function recordedHistory({ bets = 12, keep = 100 }: HistoryOptions = {}): Promise<MemoryWal> {
   const wal = new MemoryWal(STORE_ID, SHARDS);
   let nowMs = 1_700_000_000_000;

@@ -11,7 +11,7 @@ import { commands, Domain } from '../support/domain.js';
 
 const { cancel, place, settle } = commands;
 
-/** Ann and bob with 100 each, and the event of a bet of 10 that ann is about to make. */
+/** Creates ann and bob with 100 each, and the event of a bet of 10 that ann is about to make. */
 function aboutToBet(): { domain: Domain; event: CallbackApplied } {
   const domain = new Domain();
   const ahead = new Domain();

@@ -6,7 +6,7 @@ import { commands, Domain, throughSnapshot } from '../support/domain.js';
 
 const { place, settle, cancel, adjust, tip } = commands;
 
-/** Players whose wallets contain all kinds of data. */
+/** Creates players whose wallets contain all kinds of data. */
 function played(): Domain {
   const domain = new Domain();
   for (const username of ['ann', 'bob', 'eve']) {

@@ -15,7 +15,7 @@ const TOO_LATE = { type: 'failed', failure: 'not-durable-in-time' };
 
 const bets = (n: number) => [{ id: `t${n}`, roundId: `r${n}` }];
 
-/** Rounds 1 and 2 of each player are archived; ann's first record is damaged. */
+/** Starts a host, archives rounds 1 and 2 of each player, and damages ann's first record. */
 async function withDamagedRound(archive: MemoryArchive, mailboxMax = 100): Promise<TestHost> {
   const test = await TestHost.started({ archive, memoryMs: MEMORY_MS, shards: 1, limits: { mailboxMax } });
   for (const username of PLAYERS) {

@@ -13,7 +13,7 @@ const STARTING = { type: 'failed', failure: 'starting' };
 
 const bets = (n: number) => [{ id: `t${n}`, roundId: `r${n}` }];
 
-/** Rounds 1 and 2 of ann are archived. */
+/** Starts a host and archives rounds 1 and 2 of ann. */
 async function started(archive: MemoryArchive): Promise<TestHost> {
   const test = await TestHost.started({ archive, memoryMs: MEMORY_MS, shards: 1 });
   await test.fund('ann', 100);

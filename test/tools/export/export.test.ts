@@ -28,7 +28,8 @@ interface Line {
 }
 
 /**
- * Six players on three shards. Some entries have several events, and there are more entries than fit into one batch.
+ * Creates a store with six players on three shards. Some entries have several events, and there are more entries than
+ * fit into one batch.
  */
 async function storyOf(rounds = 200): Promise<WrittenStore> {
   const store = new WrittenStore(3);

@@ -50,7 +50,7 @@ function depsOf(wal: MemoryWal): AcceptLossDeps {
 const started = (wal: MemoryWal) => TestHost.started({ wal, shards: 1 });
 const bet = (host: TestHost, id: string) => host.execute(commands.place([{ id }]));
 
-/** A log with a snapshot after its first entry and one after its last. */
+/** Creates a log with a snapshot after its first entry and one after its last. */
 async function played(bets: number): Promise<MemoryWal> {
   const wal = new MemoryWal(STORE_ID, 1);
   const host = await started(wal);

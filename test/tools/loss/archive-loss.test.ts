@@ -14,7 +14,7 @@ import { WrittenStore } from '../written-store.js';
 
 const ALL = { keptSinceMs: 0, roundsMax: 1000, isOther: false };
 
-/** A log whose rounds have left memory, one archive record each. The archive holds the first `kept` records. */
+/** Creates a log whose rounds have left memory, one archive record each. The archive holds the first `kept` records. */
 async function archived(rounds: number, kept = 0) {
   const store = new WrittenStore();
   const archive = new MemoryArchive();

@@ -20,8 +20,8 @@ const MARKS: readonly ArchiveMark[] = [
 ];
 
 /**
- * A log that relies on several archive records. The archive has dropped the days of these records, but has kept its
- * mark.
+ * Creates a log that relies on several archive records. The archive has dropped the days of these records, but has kept
+ * its mark.
  */
 async function archivedLog(): Promise<MemoryWal> {
   const wal = new MemoryWal(STORE_ID, 2);

@@ -94,8 +94,8 @@ function maybeCommand(step: Step, username: string, n: number, past: readonly Co
 }
 
 /**
- * A history with three owners, snapshots in between and entries after the last one. Closed rounds are archived, and
- * some return to memory.
+ * Plays a history with three owners, snapshots in between and entries after the last snapshot. Closed rounds are
+ * archived, and some return to memory.
  */
 async function played(shards: number, seed: number): Promise<History> {
   const meta = { ...META, storeId: randomUUID(), shards };

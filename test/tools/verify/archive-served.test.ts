@@ -11,7 +11,7 @@ import { WrittenStore } from '../written-store.js';
 const BET = { id: 'a', betAmount: 10 };
 const RESULT = { ...BET, payoutAmount: 20 };
 
-/** A store whose only round belongs to Ann and is in the archive. */
+/** Creates a store whose only round belongs to ann and is in the archive. */
 async function storeOfOneRound() {
   const store = new WrittenStore(1);
   const archive = new MemoryArchive();

@@ -11,7 +11,7 @@ const BY = { name: 'anna', address: '10.0.0.7' };
 const deposit = (id: string, amount: number): Command =>
   ({ type: 'deposit', id, username: 'ann', amount, by: BY }) as Command;
 
-/** Four operator actions with a bet in between. The second one deposits `amount`. */
+/** Creates a store with four operator actions and a bet in between. The second action deposits `amount`. */
 async function storyOf(amount = 500, snapshots = false): Promise<WrittenStore> {
   const store = new WrittenStore();
   await store.takeOver();

@@ -19,7 +19,7 @@ const look = (reader: StoreReader, server?: PlayerSource) => verify(reader, { is
 const lookDeep = (reader: StoreReader) => verify(reader, { isDeep: true, server: undefined });
 const messages = ({ findings }: VerifyReport) => findings.listed.map(({ type, message }) => `${type}: ${message}`);
 
-/** A store in which ann and bob place some bets, then two snapshots are taken, and then more bets follow. */
+/** Creates a store in which ann and bob place some bets, then two snapshots are taken, and then more bets follow. */
 async function storyOf(shards = 1): Promise<WrittenStore> {
   const store = new WrittenStore(shards);
   await store.takeOver();

@@ -165,7 +165,7 @@ test('pages that each lost some of their blobs are released', () => {
   assert.ok(slab.bytes < slab.bytesUsed * 1.4);
 });
 
-test('a long blob that grows by little is rarely moved', () => {
+test('a long blob that grows slightly is rarely moved', () => {
   const slab = new Slab(64 * 1024);
   let place = slab.allocate(1, 20_000);
   let moves = 0;
