@@ -30,8 +30,8 @@ export class EarlyListener {
   private constructor(private readonly server: Server | undefined) {}
 
   /**
-   * Rejects with a readable message if the port is in use. Does not listen if the port is 0, because the system then
-   * chooses the operator API's port.
+   * Opens the listener. Rejects with a readable message if the port is in use. Does not listen if the port is 0,
+   * because the system then chooses the operator API's port.
    */
   static async open(
     { host, port }: Pick<Settings['admin'], 'host' | 'port'>,

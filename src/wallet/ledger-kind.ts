@@ -1,5 +1,5 @@
 /**
- * Reasons for which money moves, in the order of printed ledgers. Every balance change has one kind, or two for a
+ * Reasons why money moves, in the order of printed ledgers. Every balance change has one kind, or two for a
  * single-state settle.
  */
 export const LEDGER_KINDS = [

@@ -10,7 +10,7 @@ import type { Wallet } from './state/wallet.js';
 
 export interface OperationView {
   readonly type: OperationType;
-  /** Present only if the operation moves money, like the next two fields. */
+  /** Present only if the operation moves money, like the next three fields. */
   readonly id: string | undefined;
   readonly amount: Units | undefined;
   readonly before: Units | undefined;

@@ -43,9 +43,9 @@ export type Query =
       readonly state: TransactionState;
       /** Latest creation time; for a transaction reopened by a rollback, the latest time of its last change. */
       readonly createdBeforeMs: number;
-      /** Only transactions that a rollback has reopened. */
+      /** If set, only transactions that a rollback has reopened are listed. */
       readonly openSince?: OpenSince | undefined;
-      /** Only transactions with this product. */
+      /** If set, only transactions with this product are listed. */
       readonly productId?: string | undefined;
       readonly limit: number;
       readonly after: ScanCursor | undefined;
@@ -174,7 +174,7 @@ export interface PlayerDetails extends PlayerView {
   readonly session: Pick<Session, 'endMs'> | null;
 }
 
-/** Reasons for which a closed bet or tip is open again. */
+/** Reasons why a closed bet or tip is open again. */
 export const OPEN_SINCE = ['rollback'] as const;
 export type OpenSince = (typeof OPEN_SINCE)[number];
 

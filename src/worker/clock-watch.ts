@@ -23,7 +23,10 @@ export class ClockWatch {
     this.trustedFromMs = clock.monotonicMs() + REST_MS;
   }
 
-  /** Must be called regularly, because a jump is detected by comparing two calls. */
+  /**
+   * True if the wall clock can be trusted now. Must be called regularly, because a jump is detected by comparing two
+   * calls.
+   */
   isTrusted(): boolean {
     const { clock, log } = this;
     const offsetMs = offsetOf(clock);

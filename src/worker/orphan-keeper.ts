@@ -24,7 +24,10 @@ export class OrphanKeeper {
 
   constructor(private readonly deps: OrphanKeeperDeps) {}
 
-  /** May be called repeatedly, because a log may lose more entries later. Each entry is written to only one file. */
+  /**
+   * Saves the entries that a shard's log has lost. May be called repeatedly, because a log may lose more entries later.
+   * Each entry is written to only one file.
+   */
   keep(shard: Shard): Promise<void> {
     const before = this.writing.get(shard.id) ?? Promise.resolve();
     const written = before.then(() => this.write(shard));
@@ -65,7 +68,7 @@ export class OrphanKeeper {
   }
 }
 
-/** Rejects after `READ_MS`. The call itself may continue. */
+/** Waits for the result, but rejects after `READ_MS`. The call itself may continue. */
 async function inTime<T>(timers: Timers, result: Promise<T>): Promise<T> {
   let cancel: Cancel = () => {};
   const late = new Promise<never>((_, reject) => {

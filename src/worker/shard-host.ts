@@ -59,7 +59,7 @@ export interface HostDeps {
    * True if several nodes share the shards. This node then starts without shards, and keeps running if it loses one.
    */
   readonly isShared: boolean;
-  /** Throws a `RecoveryError` if the store is not the one that the process was started with. */
+  /** Checks the store. Throws a `RecoveryError` if it is not the one with which the process was started. */
   readonly checkStore: () => Promise<void>;
   /** Creates metrics from these measurements and from the thread's counters. */
   readonly metrics: (shards: readonly HostMeasures[], firstEndpoints: FirstEndpointsMeasures) => readonly Metric[];

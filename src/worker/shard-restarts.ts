@@ -23,7 +23,7 @@ import type { OrphanKeeper } from './orphan-keeper.js';
 export interface RestartDeps extends Omit<RecoveryDeps & TakeOverDeps, 'attemptsMax'> {
   /** The machine's own clock, without corrections. Restart budgets measure real time, not the time of the logs. */
   readonly realClock: Clock;
-  /** Throws a `RecoveryError` if the store is not the one that the process was started with. */
+  /** Checks the store. Throws a `RecoveryError` if it is not the one with which the process was started. */
   readonly checkStore: () => Promise<void>;
   readonly genesis: (shard: number) => Head;
   /** Prefix of the nonce of every fence by this process. No other process has the same prefix. */

@@ -23,8 +23,8 @@ export interface ArchiveRecord {
   readonly ids: readonly ArchivedId[];
   readonly image: Buffer;
   /**
-   * Set only when a record is put: the serialized round contains remembered messages, which a reader of version 1
-   * archives would misread.
+   * True if the serialized round contains remembered messages, which a reader of version 1 archives would misread. Set
+   * only when a record is put.
    */
   readonly remembers?: boolean;
 }

@@ -16,8 +16,8 @@ export interface KeyPart {
 /** Files with an archive's keys, one per shard, from which a node can load the keys at startup without the archive. */
 export interface KeyFile {
   /**
-   * Undefined if there is no file. Rejects with a descriptive error if the file is damaged, too large, or belongs to a
-   * different store or shard.
+   * Reads a shard's file; undefined if there is none. Rejects with a descriptive error if the file is damaged, too
+   * large, or belongs to a different store or shard.
    */
   read(shard: number): Promise<KeysInFile | undefined>;
   /** Replaces the whole file. If this fails, rejects and leaves the old file in place. */

@@ -183,7 +183,7 @@ export class KeyFilter {
     return { first: number * this.spanDays, last: (number + 1) * this.spanDays - 1 };
   }
 
-  /** False if no span contains the key. */
+  /** True if some span may contain the key. */
   mayHave(player: number, kind: ArchiveKey['kind'], hash: number): boolean {
     const known = hashOf(this.key, player, kind, hash);
     for (const { names } of this.spans) if (names?.has(known) ?? true) return true;

@@ -122,7 +122,7 @@ export function checkNoLoss(entry: Entry): void {
 }
 
 /**
- * Throws a `RecoveryError` unless the entry follows its predecessor, that is, if there is a gap, a foreign entry or a
+ * Throws a `RecoveryError` if the entry does not follow its predecessor, because of a gap, a foreign entry or a
  * repetition.
  */
 export function checkContinuity(entry: ReadHeader, shard: number, last: Head): void {

@@ -152,8 +152,8 @@ export class Tables {
   private readonly operationKey: Key;
 
   /**
-   * `hashKey`: secret key of the index hashes. Players, platforms and game providers choose ids, and must not be able
-   * to create collisions.
+   * `hashKey` is the secret key of the index hashes. Players, platforms and game providers choose ids, and must not be
+   * able to create collisions.
    */
   constructor(
     sizes: TableSizes = SIZES,

@@ -256,7 +256,7 @@ export class TransactionRecord {
     return (this.facts & (SINGLE_STATE | SETTLED_OTHERWISE)) === SINGLE_STATE;
   }
 
-  /** `isSingly`: true if a single-state message settles the transaction. */
+  /** `isSingly` is true if a single-state message settles the transaction. */
   settle(isSingly: boolean): void {
     this.state = 'SETTLED';
     if (this.isSingleState && !isSingly) this.facts |= SETTLED_OTHERWISE;
@@ -386,7 +386,10 @@ export class TransactionRecord {
       .map(({ requestId }) => requestId);
   }
 
-  /** The adjustment with this request id. Does not decode the other adjustments, of which there can be a thousand. */
+  /**
+   * The adjustment with this request id. Does not decode the other adjustments, because there can be a thousand of
+   * them.
+   */
   adjustmentBy(requestId: string): Effect | undefined {
     const wanted = writtenText(requestId);
     const { cursor, end } = this.effectCursor();
