@@ -79,7 +79,7 @@ test('a million players are compared with ten thousand and with the durable echo
   assert.deepEqual(populationSentences(races.slice(0, 3)), [], 'one population has nothing to be compared with');
 });
 
-test('the report has the longest answer and warns if no full collection occurred', () => {
+test('the report shows the longest answer and warns if no full collection occurred', () => {
   const rounds = [
     { p99Ms: 1, maxMs: 50, fullCollections: 0 },
     { p99Ms: 1, maxMs: 90, fullCollections: 3 },

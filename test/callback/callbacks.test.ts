@@ -5,7 +5,7 @@ import { CALLBACKS, ENDPOINTS } from '../../src/callback/callbacks.js';
 import { callbackSchemas } from '../../src/callback/openapi.js';
 import { LEAN_TXNS, leanBody } from '../support/lean-bodies.js';
 
-test('the schemas of the callbacks are JSON Schemas', () => {
+test('the callback schemas are valid JSON Schemas', () => {
   const ajv = new Ajv({ strict: true });
   ajv.addVocabulary(['published']);
   ajv.addKeyword({ keyword: 'codePoints', type: 'string', schemaType: 'array' });

@@ -70,7 +70,7 @@ if (reason !== undefined) {
   const databases = new PostgresDatabases(server);
   after(async () => await cleanUp());
 
-  test('an unusable archive ends check and start with its remedy', () =>
+  test('an unusable archive makes check and start fail and name the remedy', () =>
     inTempFolder(async (folder) => {
       const name = await databases.create();
       const url = databases.url(name);

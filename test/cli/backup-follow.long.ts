@@ -135,7 +135,7 @@ test('a rotated backup writes complete files, hands them over and reports its pr
     await again.end('SIGTERM');
   }));
 
-test('a followed encrypted file appears when a signal finishes it', () =>
+test('an encrypted file in follow mode appears when a signal ends the backup', () =>
   inTempFolder(async (folder) => {
     const env = { WALLETD_STORE: `lmdb:${folder}/data` };
     const { recipient, key } = await identityIn(folder);

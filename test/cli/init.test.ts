@@ -36,7 +36,7 @@ test("init refuses if the node's folder remembers a store", () =>
   }));
 
 test('init and doctor refer to the runbook when a running server lost its Redis', () => sendToRunbook(''));
-test('init and doctor refer to the runbook when that address has a password', () => sendToRunbook('default:secret@'));
+test('init and doctor refer to the runbook when the lost Redis has a password', () => sendToRunbook('default:secret@'));
 
 /** Loses a running server's Redis. `login` is the login in the server's address; this Redis accepts any password. */
 function sendToRunbook(login: string): Promise<void> {

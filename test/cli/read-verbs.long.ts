@@ -56,9 +56,9 @@ async function readingCommandsOn(store?: string): Promise<void> {
   }, store);
 }
 
-test('read-only commands work on an embedded store while it serves', () => readingCommandsOn());
+test('read-only commands work on an embedded store while a server uses it', () => readingCommandsOn());
 
-test('read-only commands work on a store in Redis while it serves', async () => {
+test('read-only commands work on a store in Redis while a server uses it', async () => {
   const redis = await RedisServer.start();
   try {
     await readingCommandsOn(redis.url);

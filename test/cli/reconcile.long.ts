@@ -115,9 +115,9 @@ async function reconciling(store?: string): Promise<void> {
   }, store);
 }
 
-test('a history is compared with an embedded store while it serves', () => reconciling());
+test('a history is compared with an embedded store while a server uses it', () => reconciling());
 
-test('a history is compared with a store in Redis while it serves', async () => {
+test('a history is compared with a store in Redis while a server uses it', async () => {
   const redis = await RedisServer.start();
   try {
     await reconciling(redis.url);
@@ -126,7 +126,7 @@ test('a history is compared with a store in Redis while it serves', async () => 
   }
 });
 
-test('a history is compared with a store in a Redis Cluster while it serves', async () => {
+test('a history is compared with a store in a Redis Cluster in use', async () => {
   const cluster = await RedisCluster.start({ masters: 3, replicas: 0 });
   try {
     await reconciling(cluster.url);

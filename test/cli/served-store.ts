@@ -10,7 +10,7 @@ export interface Served {
   readonly folder: string;
 }
 
-/** Runs a server with four players and some bets, so that commands can read its store while it serves. */
+/** Runs a server with four players and some bets, so that commands can read its store while the server uses it. */
 export async function serving(run: (served: Served) => Promise<void>, store?: string): Promise<void> {
   const folder = makeTempFolder();
   const env = { WALLETD_STORE: store ?? `lmdb:${folder.path}/data`, WALLETD_INIT: 'auto', WALLETD_SHARDS: '2' };

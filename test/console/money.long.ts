@@ -69,7 +69,7 @@ describe('the money view of the console', () => {
     await other.end(/status of 401/);
   });
 
-  test('money is listed by day, currency and kind, as the address filters', async () => {
+  test('money is listed by day, currency and kind, filtered as the address specifies', async () => {
     const visit = await browser.open(node.adminUrl);
     await visit.goTo('money?days=35');
     await visit.signIn(AUDITOR);

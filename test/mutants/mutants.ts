@@ -306,7 +306,7 @@ const SHARD: readonly Row[] = [
     'const isNextFull = failures === 0 && this.commands >= FLUSH_COMMANDS;',
     'const isNextFull = false;',
     'test/shard/group-commit.test.ts',
-    'a full batch is flushed before replies are released, others after',
+    'full batches are flushed before replies are released, and other batches afterwards',
   ],
   [
     'an append that fails is retried at one pace',

@@ -134,7 +134,7 @@ test('a batch of 16 commands is flushed even if each iteration brings more', () 
   assert.deepEqual(scene.flights, [18]);
 });
 
-test('a full batch is flushed before replies are released, others after', async () => {
+test('full batches are flushed before replies are released, and other batches afterwards', async () => {
   const scene = new Scene();
   scene.command();
   scene.endTurn();

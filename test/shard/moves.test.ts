@@ -232,7 +232,7 @@ test('a log that lacks acknowledged entries is not taken over without a copy', a
 });
 
 for (const later of [0, 3]) {
-  test(`a log with a replaced acknowledged entry is not taken over, ${later} entries later`, async () => {
+  test(`a log with a replaced acknowledged entry is not taken over (${later} later entries)`, async () => {
     const [first, second] = await pair();
     await first.execute(place([{ id: 'told' }]));
     const told = first.host.status()[0]?.head as Head;

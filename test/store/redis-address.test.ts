@@ -42,7 +42,7 @@ test("a sentinel address has the sentinels and the master's name", () => {
   );
 });
 
-test('a sentinel address can have TLS and the login of the sentinels', () => {
+test("a sentinel address can require TLS and contain the sentinels' login", () => {
   const address = parseRedisAddress('rediss+sentinel://u:p@s1/main?sentinel=s:p%40ss');
   assert.equal(address?.name, 'rediss+sentinel://s1/main');
   assert.deepEqual(address?.servers, [

@@ -5,7 +5,7 @@ import { RefusalLog } from '../../src/telemetry/refusal-log.js';
 
 const LINE = { code: 'requests-refused', message: 'requests refused' };
 
-test('the first refusal is logged immediately, the others together every 10 s', (t) => {
+test('the first refusal is logged immediately, and the others together every 10 s', (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const lines: object[] = [];
   const log = new RefusalLog({ ...silentLogger, warn: ({ code: _, ...fields }) => void lines.push(fields) }, LINE);

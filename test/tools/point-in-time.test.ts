@@ -45,7 +45,7 @@ test('a restore to a time includes exactly the entries without a later event', a
   }
 });
 
-test('a restore takes a snapshot that is early enough, and never a later one', async () => {
+test('a restore uses a snapshot that is early enough, and never a later one', async () => {
   const wal = await recordedHistory();
   const { whole } = await listSnapshots(0, { snapshots: wal, snapshotFormat: formats.snapshotFormat });
   const [first, second] = whole;

@@ -24,7 +24,7 @@ test('an amount must be the double nearest to a whole number of units', () => {
   assert.equal(tryUnits(7, 0), 7);
 });
 
-test('errors up to a millionth of a unit are tolerated, excess decimals are not', () => {
+test('errors up to a millionth of a unit are tolerated, but not excess decimals', () => {
   assert.equal(tryUnits(0.1 + 0.2, 4), 3000);
   assert.equal(tryUnits(1.1 * 3, 4), 33_000);
   assert.equal(tryUnits(0.00005, 4), undefined);
@@ -93,13 +93,13 @@ for (const { currency, scale: decimals, most } of CURRENCIES) {
   });
 }
 
-test('floating-point errors at one million are tolerated, excess decimals are not', () => {
+test('floating-point errors at one million are tolerated, but not excess decimals', () => {
   assert.equal(tryUnits(1_000_000.1 + 0.2, 2), 100_000_030);
   assert.equal(tryUnits(1_000_000.301, 2), undefined);
   assert.equal(tryUnits(1_000_000.300_001, 2), undefined);
 });
 
-test('errors of two ulps are tolerated, errors of three ulps are not', () => {
+test('errors of two ulps are tolerated, but not errors of three ulps', () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 0, max: AMOUNT_UNITS_MAX - 1 }),

@@ -4,7 +4,7 @@ import { silentLogger } from '../../src/base/logger.js';
 import { MemoryGuard } from '../../src/worker/memory-guard.js';
 import { until } from '../support/until.js';
 
-test('full records refuse new bets, and the log says so once', async () => {
+test('record memory counts as full near its limit, which is logged once', async () => {
   const lines: unknown[] = [];
   const log = { ...silentLogger, warn: (fields: object) => void lines.push(fields) };
   const guard = new MemoryGuard({ heapMaxBytes: 1e12, youngBytes: 1e6, recordsMaxBytes: 1000 }, log);

@@ -228,7 +228,7 @@ const PLANTED: Readonly<Record<string, Planted>> = {
 };
 
 for (const [name, { way, change, found: expected, surplus }] of Object.entries(PLANTED)) {
-  test(`found, without any other difference: ${name}`, async () => {
+  test(`only the planted difference is found: ${name}`, async () => {
     const { store, told } = await playedStore();
     const at = told.findIndex((record) => record.way === way);
     const record = told[at] as Told;

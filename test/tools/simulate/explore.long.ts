@@ -55,7 +55,7 @@ test('a random history that differs is shrunk until it shows only the bug', asyn
   }
 });
 
-test('rounds at a rate find a bug and stop there', async () => {
+test('rounds sent at a fixed rate find a bug and end the run there', async () => {
   const { results } = await atReferenceOperator({ mutant: mutant('a settle pays each time') }, (table, players) =>
     soak(table, players, 200, UNTIL_FOUND),
   );
