@@ -209,7 +209,7 @@ function dial(other: number, port: number): void {
 while (links.size < ports.length - 1) await delay(FOLLOW_MS);
 systemTimers.every(FOLLOW_MS, followAll);
 systemTimers.every(BEAT_MS, tellThatItLives);
-serveEcho(true, (bytes, answer) => {
+await serveEcho(true, (bytes, answer) => {
   const text = bytes.toString();
   const shard = shardOf(guessUsername(text), shards);
   const owner = ownerOf(shard);

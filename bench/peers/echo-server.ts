@@ -1,5 +1,6 @@
 import fastJson from 'fast-json-stringify';
-import { createApp, listenExclusively, us_socket_local_port } from '../../src/http/uws.js';
+import { silentLogger } from '../../src/base/logger.js';
+import { type HttpLibraryChoice, loadHttpLibrary, mustListen } from '../../src/http/http-library.js';
 
 const number = { type: 'number' } as const;
 const string = { type: 'string' } as const;
@@ -28,8 +29,13 @@ export function echoOf(text: string): string {
  * Runs an echo server: passes each request to `carryOut`, and prints its address to standard output. If `outlives` is
  * true, `carryOut` may use the bytes after it returns.
  */
-export function serveEcho(outlives: boolean, carryOut: (bytes: Buffer, answer: (body: string) => void) => void): void {
-  const app = createApp(undefined);
+export async function serveEcho(
+  outlives: boolean,
+  carryOut: (bytes: Buffer, answer: (body: string) => void) => void,
+): Promise<void> {
+  const choice = (process.env.WALLETD_HTTP_LIBRARY ?? 'auto') as HttpLibraryChoice;
+  const library = await loadHttpLibrary(choice, silentLogger);
+  const app = library.createApp(undefined);
   app.post('/*', (res) => {
     let isAborted = false;
     res.onAborted(() => {
@@ -46,6 +52,6 @@ export function serveEcho(outlives: boolean, carryOut: (bytes: Buffer, answer: (
       });
     });
   });
-  const socket = listenExclusively(app, '127.0.0.1', 0);
-  console.log(JSON.stringify({ url: `http://127.0.0.1:${us_socket_local_port(socket)}` }));
+  const { port } = await mustListen(library, app, '127.0.0.1', 0);
+  console.log(JSON.stringify({ url: `http://127.0.0.1:${port}` }));
 }

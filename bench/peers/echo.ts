@@ -35,7 +35,7 @@ async function appendAll(append: AppendToLog): Promise<void> {
   isAppending = false;
 }
 
-serveEcho(append !== undefined, (bytes, answer) => {
+await serveEcho(append !== undefined, (bytes, answer) => {
   const body = echoOf(bytes.toString());
   answerWhenDurable(bytes, () => answer(body));
 });

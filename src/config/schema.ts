@@ -54,6 +54,11 @@ const operatorToken = group({
 export const settingsSchema = group({
   host: text('Address of the callback listener.'),
   port: count(0, 65_535, 'Port of the callback listener; 0 takes a free one.'),
+  httpLibrary: option(
+    ['auto', 'uws', 'node'],
+    'HTTP library of the callback listener. `auto`: uWebSockets.js where one of its binaries loads, otherwise the HTTP of Node itself, which is ' +
+      'slower. `uws` does not start without a binary.',
+  ),
   admin: group({
     host: text("Address of the operator API's listener."),
     port: count(0, 65_535, "Port of the operator API's listener; 0 takes a free one."),

@@ -9,7 +9,7 @@ import type { Admission, AdmissionSettings } from './admission.js';
 import type { CallbackLog } from './callback-log.js';
 import type { CallbackObserver } from './callback-observer.js';
 import type { CallbackTracer } from './callback-trace.js';
-import type { TlsFiles } from './uws.js';
+import type { TlsFiles } from './http-port.js';
 
 /** Executes callbacks with a `CallbackCodec`, in any thread. */
 export interface CallbackService {

@@ -10,18 +10,16 @@ import type { CallbackDeps } from './callback-deps.js';
 import type { CallbackLogSettings } from './callback-log.js';
 import type { Callers } from './callers.js';
 import { ConnectionGuard } from './connection-guard.js';
-import {
-  createApp,
-  type HttpRequest,
-  type HttpResponse,
-  handConnectionsTo,
-  listenExclusively,
-  type TemplatedApp,
-  type TlsFiles,
-  type us_listen_socket,
-  us_listen_socket_close,
-  us_socket_local_port,
-} from './uws.js';
+import { mustListen } from './http-library.js';
+import type {
+  HttpApp,
+  HttpConnection,
+  HttpLibrary,
+  HttpRequest,
+  HttpResponse,
+  ListeningSocket,
+  TlsFiles,
+} from './http-port.js';
 
 /** Current state of the listener. */
 export interface ListenerMeasures {
@@ -33,7 +31,7 @@ export interface ListenerMeasures {
 
 /** A uWebSockets app with one certificate, and the number of its open connections. */
 interface Serving {
-  readonly app: TemplatedApp;
+  readonly app: HttpApp;
   connections: number;
 }
 
@@ -57,13 +55,14 @@ export class CallbackServer {
   /** True once a connection that ended without a request has been logged. Later ones are only counted. */
   private isUnreadLogged = false;
   private readonly paths: ReadonlyMap<string, Endpoint>;
-  private socket: us_listen_socket | undefined = undefined;
+  private socket: ListeningSocket | undefined = undefined;
   private isDraining = false;
 
   /** Throws if the library rejects the certificate or the key. */
   constructor(
     deps: Omit<CallbackDeps, 'admission' | 'refusals' | 'malformed' | 'ending'>,
     private callers: Callers,
+    private readonly library: HttpLibrary,
     log: Logger,
   ) {
     const { settings, clock } = deps;
@@ -90,7 +89,7 @@ export class CallbackServer {
     const next = this.newServing(tls);
     const [acceptor] = this.serving;
     const former = this.serving.at(-1) ?? acceptor;
-    handConnectionsTo(next.app, acceptor.app, former.app);
+    this.library.handConnectionsTo(next.app, acceptor.app, former.app);
     this.serving.push(next);
     this.retireLater(former);
   }
@@ -114,11 +113,11 @@ export class CallbackServer {
     return { inFlight, connections, usesByKey };
   }
 
-  /** Starts listening and returns the port. Throws on failure. */
-  listen(): number {
+  /** Starts listening. Resolves to the port; rejects on failure. */
+  async listen(): Promise<number> {
     const { host, port } = this.deps.settings;
-    this.socket = listenExclusively(this.serving[0].app, host, port);
-    return us_socket_local_port(this.socket);
+    this.socket = await mustListen(this.library, this.serving[0].app, host, port);
+    return this.socket.port;
   }
 
   /** Keeps answering, but closes each connection after its answer, so that callers reconnect to another node. */
@@ -129,7 +128,7 @@ export class CallbackServer {
   /** Accepts no new connections, and refuses requests on open connections. */
   stopListening(): void {
     this.isDraining = true;
-    if (this.socket !== undefined) us_listen_socket_close(this.socket);
+    this.socket?.close();
     this.socket = undefined;
   }
 
@@ -140,7 +139,7 @@ export class CallbackServer {
     for (const { app } of this.serving) app.close();
   }
 
-  private count(res: HttpResponse, change: number, serving: Serving): void {
+  private count(res: HttpConnection, change: number, serving: Serving): void {
     serving.connections += change;
     if (serving.connections === 0) this.retireLater(serving);
     if (change > 0) this.admit(res);
@@ -149,7 +148,7 @@ export class CallbackServer {
   /**
    * Admits or closes a new connection before anything is read from it, so that a refused connection costs no handshake.
    */
-  private admit(res: HttpResponse): void {
+  private admit(res: HttpConnection): void {
     const { refusals, counts } = this.deps;
     // The address of a closed connection cannot be read.
     const from = this.callers.describePeer(res);
@@ -174,7 +173,7 @@ export class CallbackServer {
   }
 
   private newServing(tls: TlsFiles | undefined): Serving {
-    const app = createApp(tls);
+    const app = this.library.createApp(tls);
     const serving = { app, connections: 0 };
     app.filter((res, change) => this.count(res, change, serving));
     for (const [path, endpoint] of this.paths) {

@@ -8,8 +8,8 @@ import type { Pending } from './admission.js';
 import type { CallbackDeps } from './callback-deps.js';
 import type { Outcome } from './callback-observer.js';
 import { CallbackTrace } from './callback-trace.js';
+import type { HttpResponse } from './http-port.js';
 import { type Claim, type Unsigned, WRONG_SIGNATURE } from './signature.js';
-import type { HttpResponse } from './uws.js';
 
 /**
  * Maximum number of chunks in a body: this many, plus one for each `BYTES_PER_PIECE` bytes. Each chunk costs as much as

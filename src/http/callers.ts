@@ -1,8 +1,8 @@
 import type { Clock } from '../base/clock.js';
 import { carrierOf, describeCarried, isLoopbackHost, PROXY_PROTOCOL } from '../listener/origin-guard.js';
 import { type Address, type AddressList, addressOf, formatAddress, parseAddress } from './address-list.js';
+import type { HttpConnection, HttpRequest } from './http-port.js';
 import type { Claim, Signatures, Unsigned } from './signature.js';
-import type { HttpRequest, HttpResponse } from './uws.js';
 
 /** How a proxy conveys its client's address. */
 export type ForwardedBy = 'x-forwarded-for' | 'proxy-protocol';
@@ -43,14 +43,14 @@ export class Callers {
   }
 
   /** Whether this peer may connect: it is an allowed caller, or a proxy that may forward for one. */
-  mayConnect(res: HttpResponse): boolean {
+  mayConnect(res: HttpConnection): boolean {
     const { networks, proxies } = this.rules;
     if (networks === undefined) return true;
     const peer = peerOf(res);
     return peer !== undefined && (networks.has(peer) || proxies?.has(peer) === true);
   }
 
-  isAllowed(res: HttpResponse, req: HttpRequest): boolean {
+  isAllowed(res: HttpConnection, req: HttpRequest): boolean {
     const { networks } = this.rules;
     if (networks === undefined) return true;
     const address = this.maybeCaller(peerOf(res), res, req);
@@ -61,7 +61,7 @@ export class Callers {
    * Reason, from a small fixed set for the log, why a request does not come from a program on this machine. Undefined
    * if the request is allowed. Costs nothing if callers authenticate themselves.
    */
-  findForeign(res: HttpResponse, req: HttpRequest): string | undefined {
+  findForeign(res: HttpConnection, req: HttpRequest): string | undefined {
     if (!this.rules.trustsLoopback) return undefined;
     if (res.getProxiedRemoteAddress().byteLength > 0) return describeCarried(PROXY_PROTOCOL, CURE);
     let name = isLoopbackHost(req.getHeader('host')) ? undefined : 'host';
@@ -82,7 +82,7 @@ export class Callers {
    * Human-readable address of a refused request, with the peer's address if a proxy forwarded it. Returns a function,
    * because the text may be needed after the headers are gone.
    */
-  describe(res: HttpResponse, req: HttpRequest): () => string {
+  describe(res: HttpConnection, req: HttpRequest): () => string {
     if (this.rules.proxies === undefined) return () => this.describePeer(res);
     const peer = peerOf(res);
     const caller = this.maybeCaller(peer, res, req);
@@ -93,12 +93,12 @@ export class Callers {
   }
 
   /** Human-readable remote end of a connection. */
-  describePeer(res: HttpResponse): string {
+  describePeer(res: HttpConnection): string {
     return nameOf(peerOf(res));
   }
 
   /** Address that a request comes from; undefined if a trusted proxy provides no valid address. */
-  private maybeCaller(peer: Address | undefined, res: HttpResponse, req: HttpRequest): Address | undefined {
+  private maybeCaller(peer: Address | undefined, res: HttpConnection, req: HttpRequest): Address | undefined {
     const { proxies, forwardedBy } = this.rules;
     if (peer === undefined || proxies === undefined || !proxies.has(peer)) return peer;
     if (forwardedBy === FORWARDED_FOR) return behindProxies(peer, forwardedFor(req), proxies);
@@ -108,7 +108,7 @@ export class Callers {
   }
 }
 
-function peerOf(res: HttpResponse): Address | undefined {
+function peerOf(res: HttpConnection): Address | undefined {
   return addressOf(new Uint8Array(res.getRemoteAddress()));
 }
 

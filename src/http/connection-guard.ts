@@ -1,7 +1,7 @@
 import type { ConnectionCounts } from '../listener/connection-counts.js';
 import { ConnectionTable } from '../listener/connection-table.js';
 import { addressOf } from './address-list.js';
-import type { HttpResponse } from './uws.js';
+import type { HttpConnection } from './http-port.js';
 
 const IPV4_BYTES = 4;
 /**
@@ -16,7 +16,7 @@ const IPV6_PREFIX_BYTES = 8;
  * since. Only these are known to be open, and closing an ended connection would access freed memory.
  */
 export class ConnectionGuard {
-  private readonly table: ConnectionTable<HttpResponse>;
+  private readonly table: ConnectionTable<HttpConnection>;
   private isEvicting = false;
 
   constructor(
@@ -32,7 +32,7 @@ export class ConnectionGuard {
    * Registers a new connection; `total` is the number of open ones. If there are too many, closes the new connection or
    * an older one.
    */
-  enter(res: HttpResponse, total: number): 'in' | 'refused' {
+  enter(res: HttpConnection, total: number): 'in' | 'refused' {
     const address = keyOf(res);
     const place = this.table.enter(res, address);
     res.onAborted(() => {
@@ -58,7 +58,7 @@ export class ConnectionGuard {
    * Notes a request. Must be called first for each one: from then on, a silent connection from this address may end
    * unnoticed.
    */
-  asked(res: HttpResponse): void {
+  asked(res: HttpConnection): void {
     if (this.table.size === 0) return;
     const address = keyOf(res);
     if (address === '') this.table.forgetAll();
@@ -72,7 +72,7 @@ export class ConnectionGuard {
 }
 
 /** Key of the remote address; empty if the remote end has disconnected. */
-function keyOf(res: HttpResponse): string {
+function keyOf(res: HttpConnection): string {
   const bytes = addressOf(new Uint8Array(res.getRemoteAddress())) ?? new Uint8Array();
   return Buffer.from(bytes.length === IPV4_BYTES ? bytes : bytes.subarray(0, IPV6_PREFIX_BYTES)).toString('hex');
 }

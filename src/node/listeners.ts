@@ -14,6 +14,7 @@ import type { CallbackObserver } from '../http/callback-observer.js';
 import { CallbackServer } from '../http/callback-server.js';
 import type { CallbackTracer } from '../http/callback-trace.js';
 import type { Callers } from '../http/callers.js';
+import type { HttpLibrary } from '../http/http-port.js';
 import type { ConnectionCounts } from '../listener/connection-counts.js';
 import type { StoreMeta } from '../store/meta.js';
 import { ScaleTable } from '../wallet/amount.js';
@@ -38,13 +39,14 @@ export interface CallbackServerDeps {
   readonly observer: CallbackObserver;
   readonly counts: ConnectionCounts;
   readonly tracer: CallbackTracer | undefined;
+  readonly library: HttpLibrary;
   readonly meta: StoreMeta;
   readonly log: Logger;
 }
 
 /** Creates the platform's listener without opening it. */
 export function makeCallbackServer(settings: Settings, deps: CallbackServerDeps): CallbackServer {
-  const { tls, callers, aliases, codec, service, observer, counts, tracer, meta, log } = deps;
+  const { tls, callers, aliases, codec, service, observer, counts, tracer, library, meta, log } = deps;
   const { host, port, requestDeadlineMs, limits } = settings;
   const connectionsMax = affordableConnections(limits.connectionsMax);
   if (connectionsMax < limits.connectionsMax) {
@@ -63,6 +65,7 @@ export function makeCallbackServer(settings: Settings, deps: CallbackServerDeps)
       log: new CallbackLog(settings.log, log, new ScaleTable(meta.scales), statusCodesOf(settings.statusCodes.closed)),
     },
     callers,
+    library,
     log,
   );
 }

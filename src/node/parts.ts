@@ -11,6 +11,7 @@ import type { Loaded } from '../config/load.js';
 import type { Settings } from '../config/schema.js';
 import type { CallbackServer } from '../http/callback-server.js';
 import type { CallbackTracer } from '../http/callback-trace.js';
+import { loadHttpLibrary } from '../http/http-library.js';
 import { type CountsByListener, newCounts } from '../listener/connection-counts.js';
 import type { PutCopies } from '../shard/log/copies.js';
 import { DECISIONS_OF_TODAY } from '../store/meta.js';
@@ -152,6 +153,7 @@ async function makeOtherParts(
   if (heapMaxBytes < share.heapMaxBytes) {
     log.warn({ code: 'heap-too-small', heapMaxBytes }, 'heap is too small for memory.maxBytes');
   }
+  const library = await loadHttpLibrary(settings.httpLibrary, log);
   const tracer = await openTracer(process.env, log);
   const identity = newIdentity(systemClock.now());
   const record = recordOf(settings);
@@ -251,6 +253,7 @@ async function makeOtherParts(
     observer: callbackMetrics,
     counts: counts.callbacks,
     tracer,
+    library,
     meta,
     log,
   });

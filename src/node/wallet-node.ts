@@ -50,7 +50,7 @@ export class WalletNode {
   async start(): Promise<void> {
     const { parts } = this;
     try {
-      this.callbackPort = parts.callbacks.listen();
+      this.callbackPort = await parts.callbacks.listen();
       this.adminPort = await parts.admin.listen();
       if (this.isStopping) return;
       await startShards(parts, () => this.isStopping);

@@ -5,7 +5,7 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { runCommand } from '../support/run-command.js';
 import { inTempFolder } from '../support/temp-folder.js';
-import { LAUNCHED, LAUNCHER, runWalletd } from '../support/walletd-process.js';
+import { LAUNCHED, LAUNCHER, runWalletd, WalletdProcess } from '../support/walletd-process.js';
 import { serving } from './served-store.js';
 
 test('help, version and unknown commands have the right output and exit codes', async () => {
@@ -93,24 +93,40 @@ test('a missing native module of msgpackr prevents the start with one sentence',
     }
   }));
 
-test('a Node version without an HTTP library binary is refused in one sentence', () =>
+/** Environment in which no binary of the HTTP library loads, with the message of an outdated C library. */
+function withoutBinary(folder: string): Record<string, string> {
+  writeFileSync(
+    `${folder}/no-binary.cjs`,
+    `const Module = require('node:module');
+     const load = Module._load;
+     Module._load = (request, ...rest) => {
+       if (/uws_.*\\.node$|@uwsjs/.test(request)) throw new Error("libc.so.6: version 'GLIBC_2.38' not found");
+       return load(request, ...rest);
+     };`,
+  );
+  return { WALLETD_STORE: `lmdb:${folder}/data`, NODE_OPTIONS: `--require ${folder}/no-binary.cjs` };
+}
+
+test("without a binary, Node's own HTTP serves callbacks and the log says why", () =>
   inTempFolder(async (folder) => {
-    writeFileSync(
-      `${folder}/no-binary.cjs`,
-      `const Module = require('node:module');
-       const load = Module._load;
-       Module._load = (request, ...rest) => {
-         if (/uws_.*\\.node$/.test(request)) throw new Error('Cannot find module ' + request);
-         return load(request, ...rest);
-       };`,
-    );
-    const { status, stderr } = runWalletd(['serve'], {
-      WALLETD_STORE: `lmdb:${folder}/data`,
-      NODE_OPTIONS: `--require ${folder}/no-binary.cjs`,
-    });
+    const walletd = await WalletdProcess.start(withoutBinary(folder));
+    try {
+      const line = await walletd.waitFor(({ code }) => code === 'http-library-slow');
+      assert.match(
+        String(line.why),
+        /^no binary of uWebSockets\.js loads in Node v\S+ on \S+ \S+ \(.*uws-pack: libc\.so\.6: version 'GLIBC_2\.38' not found\)$/,
+      );
+      const response = await fetch(`${walletd.callbackUrl}/placeBets`, { method: 'POST', body: '{}' });
+      assert.equal(response.status, 400);
+      assert.match(await response.text(), /"statusCode":40003/);
+    } finally {
+      await walletd.end('SIGTERM');
+    }
+  }));
+
+test('httpLibrary uws refuses to start without a binary, in one sentence', () =>
+  inTempFolder(async (folder) => {
+    const { status, stderr } = runWalletd(['serve'], { ...withoutBinary(folder), WALLETD_HTTP_LIBRARY: 'uws' });
     assert.equal(status, 1);
-    assert.match(
-      stderr,
-      /^walletd: uWebSockets\.js has no binary for Node v\S+ on \S+ \S+: use Node 20 or 22, [^\n]*\n$/,
-    );
+    assert.match(stderr, /^walletd: httpLibrary is uws, but no binary of .*GLIBC_2\.38.*: set it to auto [^\n]*\n$/);
   }));

@@ -5,15 +5,16 @@ import { type Clock, systemClock } from '../../src/base/clock.js';
 import { silentLogger } from '../../src/base/logger.js';
 import { CallbackCodec } from '../../src/callback/callback-codec.js';
 import { statusCodesOf } from '../../src/callback/failures.js';
-import { loadSettings } from '../../src/config/load.js';
 import { CallbackLog } from '../../src/http/callback-log.js';
 import { CallbackServer } from '../../src/http/callback-server.js';
+import { loadHttpLibrary } from '../../src/http/http-library.js';
 import { ConnectionCounts } from '../../src/listener/connection-counts.js';
 import { callersOf } from '../../src/node/callers.js';
 import { CallbackMetrics } from '../../src/node/metrics/callback-metrics.js';
 import { AmountLimits, ScaleTable } from '../../src/wallet/amount.js';
 import { bet } from '../support/client.js';
 import { heldAfter } from '../support/garbage.js';
+import { settingsWith } from '../support/settings.js';
 import { until } from '../support/until.js';
 
 interface SilentServer {
@@ -28,7 +29,7 @@ async function withSilentStore(
   run: (server: SilentServer) => Promise<void>,
   { clock = systemClock, requestDeadlineMs = 100 }: { clock?: Clock; requestDeadlineMs?: number } = {},
 ): Promise<void> {
-  const settings = loadSettings({});
+  const settings = settingsWith();
   const scales = new ScaleTable({ default: 2, byCurrency: {} });
   const amountLimits = new AmountLimits({ default: 1e9, byCurrency: {} }, scales);
   const codes = statusCodesOf('own');
@@ -64,10 +65,11 @@ async function withSilentStore(
       log: new CallbackLog(settings.log, silentLogger, scales, codes),
     },
     callersOf(settings),
+    await loadHttpLibrary(settings.httpLibrary, silentLogger),
     silentLogger,
   );
   try {
-    await run({ port: http.listen(), http, deadlinesMs });
+    await run({ port: await http.listen(), http, deadlinesMs });
   } finally {
     http.close();
   }

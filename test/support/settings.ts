@@ -3,7 +3,9 @@ import type { Settings } from '../../src/config/schema.js';
 
 /** The default settings with some changed by path, for example `{ 'void.amounts': 'request' }`. */
 export function settingsWith(changes: Readonly<Record<string, unknown>> = {}): Settings {
-  const settings = loadSettings({});
+  // Test runs choose the HTTP library (test/http/on-node-http.long.ts).
+  const { WALLETD_HTTP_LIBRARY } = process.env;
+  const settings = loadSettings({ WALLETD_HTTP_LIBRARY });
   for (const [path, value] of Object.entries(changes)) {
     const keys = path.split('.');
     const last = keys.pop() as string;

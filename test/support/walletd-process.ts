@@ -110,7 +110,9 @@ export function runWalletd(
 }
 
 export function environment(env: Record<string, string>): NodeJS.ProcessEnv {
-  const inherited = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('WALLETD_')));
+  const inherited = Object.fromEntries(
+    Object.entries(process.env).filter(([name]) => !name.startsWith('WALLETD_') || name === 'WALLETD_HTTP_LIBRARY'),
+  );
   // Put the node's folder next to the store, so that tests leave nothing in their working directory.
   const folder = /^lmdb:(.+)$/.exec(env.WALLETD_STORE ?? '')?.[1];
   const WALLETD_NODE_FOLDER = folder === undefined ? NODE_FOLDER : `${folder}/node`;

@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+
+/** Test files that speak HTTP with the callback listener, in groups that run at the same time. */
+const GROUPS = [
+  ['http/bad-input', 'http/callback', 'http/callback-log', 'http/lean-client', 'http/replayed'],
+  ['http/callers', 'listener/answers', 'listener/filled', 'listener/origin-guard'],
+  ['integration/certificates', 'integration/tls'],
+  ['scenarios/scenarios'],
+] as const;
+
+/** Runs test files in a process where Node's own HTTP serves callbacks. Resolves to its output and exit code. */
+async function runOnNodeHttp(files: readonly string[]): Promise<readonly [output: string, exitCode: number]> {
+  const paths = files.map((file) => fileURLToPath(new URL(`../${file}.test.js`, import.meta.url)));
+  // The runner tells its children that they are tests, which would then report in its own format.
+  const { NODE_TEST_CONTEXT: _, ...inherited } = process.env;
+  const env = { ...inherited, WALLETD_HTTP_LIBRARY: 'node' };
+  const args = ['--test', '--test-reporter=spec', '--test-concurrency=1', ...paths];
+  const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'inherit'] });
+  let output = '';
+  child.stdout.on('data', (data: Buffer) => {
+    output += data.toString();
+  });
+  const [exitCode] = (await once(child, 'close')) as [number];
+  return [output, exitCode];
+}
+
+for (const group of GROUPS) {
+  test(`on Node's own HTTP, callbacks behave alike: ${group.join(', ')}`, async () => {
+    const [output, exitCode] = await runOnNodeHttp(group);
+    assert.equal(exitCode, 0, output);
+    assert.match(output, /pass [1-9]/);
+  });
+}
