@@ -111,9 +111,12 @@ export interface VerifyService {
   begin(by: Operator, isDeep: boolean): boolean;
 }
 
-export type Role = 'read' | 'operate';
+export type Role = 'monitor' | 'read' | 'operate';
 
-/** Operator identified by a token. `read` may read everything; `operate` may also make changes. */
+/**
+ * Operator identified by a token. `monitor` may read only the routes that show no player and no balance, `read` may
+ * read everything, and `operate` may also make changes.
+ */
 export interface OperatorToken {
   readonly name: string;
   readonly role: Role;
@@ -196,6 +199,7 @@ export type TokenRefusal =
   | 'no token'
   | 'wrong token'
   | 'too many wrong tokens'
+  | 'the role monitor'
   | 'the role read'
   | 'not asked by this machine itself'
   | 'no session'

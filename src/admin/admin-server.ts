@@ -73,6 +73,8 @@ declare module 'fastify' {
     route?: string;
     /** True if no token is needed, as for the console's page and its sign-in check. */
     isOpen?: true;
+    /** True if the role `monitor` may read the route. */
+    isForMonitors?: true;
   }
   interface FastifyRequest {
     /** Operator who sent the request; undefined for health routes, which need no token. */

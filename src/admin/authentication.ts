@@ -15,6 +15,7 @@ import { TokenThrottle } from './token-throttle.js';
 
 /** Methods allowed for `read`; every other method changes something. */
 const READING_METHODS = ['GET', 'HEAD'];
+const MAY_ONLY = { monitor: 'read metrics, health, snapshots and the cluster', read: 'GET' } as const;
 /** Operator name when no token is set and only this machine can send requests. */
 const LOCAL_NAME = 'local';
 const IPV4_IN_IPV6 = '::ffff:';
@@ -70,7 +71,8 @@ export class Authentication {
     this.tokens = tokens.map(({ name, role, token }) => {
       return { name, role, hash: hashOf(token), proof: new TokenProof(token) };
     });
-    this.sessions = new Sessions(tokens, this.storeId, this.clock, this.signedOut);
+    const visitors = tokens.filter(({ role }) => role !== 'monitor');
+    this.sessions = new Sessions(visitors, this.storeId, this.clock, this.signedOut);
     return this.sessions;
   }
 
@@ -83,9 +85,13 @@ export class Authentication {
     const { authorization } = request.headers;
     const cookie = authorization === undefined ? this.cookie.of(request) : undefined;
     const { name, role } = cookie === undefined ? this.byToken(request, address) : this.bySession(request, cookie);
-    if (role === 'read' && !READING_METHODS.includes(request.method)) {
-      this.refuse('the role read', () => `${name} at ${address}`);
-      throw new Problem(403, `the token of ${name} has the role read, which may only GET`, 'forbidden');
+    if (role !== 'operate' && !isAllowed(role, request)) {
+      this.refuse(`the role ${role}`, () => `${name} at ${address}`);
+      throw new Problem(
+        403,
+        `the token of ${name} has the role ${role}, which may only ${MAY_ONLY[role]}`,
+        'forbidden',
+      );
     }
     return { name, address };
   }
@@ -113,6 +119,10 @@ export class Authentication {
     this.mustBeOpenFor(visitorAddress);
     const known = this.find(token);
     if (known === undefined) throw this.wrongToken(visitorAddress, token, 'no operator has this token');
+    if (known.role === 'monitor') {
+      this.refuse('the role monitor', () => `${known.name} at ${visitorAddress}`);
+      throw new Problem(403, `the token of ${known.name} has the role monitor, which has no console`, 'forbidden');
+    }
     const cookie = this.sessions.begin(known.name);
     const session = this.sessions.maybeRead(cookie) as Session;
     this.log.info({ by: { name: known.name, address: visitorAddress } }, 'operator signed in to the console');
@@ -235,6 +245,10 @@ export class Authentication {
     for (const one of this.tokens) if (timingSafeEqual(one.hash, hash)) found = one;
     return found;
   }
+}
+
+function isAllowed(role: Exclude<Role, 'operate'>, { method, routeOptions }: FastifyRequest): boolean {
+  return READING_METHODS.includes(method) && (role === 'read' || routeOptions.config.isForMonitors === true);
 }
 
 const visitorOf = ({ name, role, csrf }: Session): Visitor => ({ name, role, csrf });

@@ -42,6 +42,7 @@ export function clusterRoutes({ cluster, service, log }: AdminDeps): Route[] {
   return [
     route('GET', '/v1/cluster', {
       operationId: 'readCluster',
+      isForMonitors: true,
       tag: 'cluster',
       summary: 'The nodes that share the shards, as this one sees them',
       responses: { 200: answer('Nodes, shards and the plan', ref('Cluster')) },
@@ -50,6 +51,7 @@ export function clusterRoutes({ cluster, service, log }: AdminDeps): Route[] {
     }),
     route('GET', '/v1/cluster/moves', {
       operationId: 'listMoves',
+      isForMonitors: true,
       tag: 'cluster',
       summary:
         'Shards that went from one node to another, newest first, as far as this node has seen them since it joined',

@@ -10,7 +10,7 @@ export function answer(description: string, schema: object, type = 'application/
 const PROBLEMS: Readonly<Record<number, string>> = {
   400: 'The request is not valid',
   401: 'The token is missing or wrong',
-  403: 'The operator may not: the token has the role read, which may only GET, or a limit is in the way',
+  403: 'The operator may not: the role of the token does not allow it, or a limit is in the way',
   404: 'There is no such thing',
   409: 'It contradicts what is there',
   413: 'The body is too large',

@@ -22,6 +22,7 @@ export function processRoutes({ service, observability }: AdminDeps, openapi: ()
       tag: 'health',
       summary: 'Whether a new bet can be taken; who may read is told about each shard too',
       isOpen: true,
+      isForMonitors: true,
       responses: {
         200: answer(
           'It takes callbacks: every shard has recovered once, or the node is a member of its cluster',
@@ -42,6 +43,7 @@ export function processRoutes({ service, observability }: AdminDeps, openapi: ()
       operationId: 'scrape',
       tag: 'operations',
       summary: 'Metrics in the text format of Prometheus, version 0.0.4',
+      isForMonitors: true,
       responses: { 200: answer('Metrics', text, 'text/plain') },
       handle: async (_request, reply) => {
         const { type, text } = await observability.metrics();
@@ -54,6 +56,7 @@ export function processRoutes({ service, observability }: AdminDeps, openapi: ()
       operationId: 'describe',
       tag: 'operations',
       summary: 'This document',
+      isForMonitors: true,
       responses: {
         200: answer('An OpenAPI document', { type: 'object', required: ['openapi'], properties: { openapi: text } }),
       },

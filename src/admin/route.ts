@@ -26,6 +26,8 @@ export interface RouteDocument {
   readonly problems?: readonly number[];
   /** True if the route needs no token. */
   readonly isOpen?: true;
+  /** True if the answer shows no player and no balance, so that the role `monitor` may read it. */
+  readonly isForMonitors?: true;
   /** Schema of each line, if the body is a stream of lines. Otherwise the body is one JSON object. */
   readonly lines?: ObjectSchema;
   /**
@@ -68,14 +70,14 @@ export function route<P = NoProperties, Q = NoProperties, B = undefined>(
 /** Registers a route with the framework, which validates requests against the route's schemas. */
 export function addRoute(
   app: FastifyInstance,
-  { method, path, params, query, body, isOpen, isStream, handle }: Route,
+  { method, path, params, query, body, isOpen, isForMonitors, isStream, handle }: Route,
 ): void {
   app.route({
     method,
     exposeHeadRoute: isStream !== true,
     // The framework writes {username} as :username, and a literal colon as two colons.
     url: path.replace(':', '::').replaceAll(/\{(\w+)\}/g, ':$1'),
-    config: { route: `${method} ${path}`, ...(isOpen && { isOpen }) },
+    config: { route: `${method} ${path}`, ...(isOpen && { isOpen }), ...(isForMonitors && { isForMonitors }) },
     schema: { params, querystring: query, ...(body !== undefined && { body }) },
     handler: (request, reply) =>
       handle(

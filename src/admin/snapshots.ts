@@ -10,6 +10,7 @@ export function snapshotRoutes({ service, keptSnapshots }: Pick<AdminDeps, 'serv
   return [
     route('GET', '/v1/snapshots', {
       operationId: 'listSnapshots',
+      isForMonitors: true,
       tag: 'operations',
       summary:
         'The snapshots of all shards that the store keeps: whole ones newest first, then damaged and unfinished ones',

@@ -72,9 +72,9 @@ export function operatorApiUrl({ admin: { host, port, tls } }: Settings): string
   return urlOf(host, port, tls);
 }
 
-/** Token that commands use to call the server: one with the role `operate`, if the settings contain one. */
+/** Token that commands use to call the server: one of those that may do the most. */
 export function tokenForTools(settings: Settings): string | null {
   const tokens = operatorTokens(settings);
-  const [first] = [...tokens.filter(({ role }) => role === 'operate'), ...tokens];
-  return first?.token ?? null;
+  const byRights = ['operate', 'read', 'monitor'].map((wanted) => tokens.find(({ role }) => role === wanted));
+  return byRights.find((token) => token !== undefined)?.token ?? null;
 }

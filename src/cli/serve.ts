@@ -11,6 +11,22 @@ import { createLogger, setLogLevel } from '../telemetry/logger.js';
  */
 const STOP_MAX_MS = 4800;
 
+/** Settings that a first installation needs. docs/settings.md has all of them. */
+const FIRST_SETTINGS = `
+Settings that most installations need (variables, or paths in the JSON file of WALLETD_CONFIG):
+  WALLETD_STORE                     lmdb:FOLDER or a Redis address (default: lmdb:./data)
+  WALLETD_NODE_FOLDER               what this machine has acknowledged (default: ./node)
+  WALLETD_ARCHIVE                   PostgreSQL for closed rounds of a store in Redis
+  WALLETD_HOST, WALLETD_PORT        callbacks (default: 127.0.0.1, 3000)
+  WALLETD_SIGNATURE_KEYS_FILE       keys of the platform; needed to serve other machines
+  WALLETD_ADMIN_HOST, …_PORT        operator API and console (default: 127.0.0.1, 3001)
+  WALLETD_ADMIN_TOKEN_FILE          token of the operator; needed to serve other machines
+
+"walletd config --all" lists every setting and where it comes from; docs/settings.md explains them.
+
+Example:
+  walletd serve --check`;
+
 interface ServeOptions {
   readonly insecure?: true;
   readonly check?: true;
@@ -22,6 +38,7 @@ export function addServe(program: Command): void {
     .description('answer callbacks and the operator API until SIGTERM or SIGINT')
     .option('--insecure', 'accept unauthenticated callbacks and unencrypted tokens from other machines')
     .option('--check', 'only check whether it would start (settings, certificates, store); changes nothing')
+    .addHelpText('after', FIRST_SETTINGS)
     .action((options: ServeOptions) => (options.check ? check(options) : serve(options)));
 }
 

@@ -47,7 +47,10 @@ const OPERATOR_NAME = '^\\P{C}{1,64}$';
 
 const operatorToken = group({
   name: string({ pattern: OPERATOR_NAME }),
-  role: option(['read', 'operate'], 'What the token allows: to read everything, or to change it as well.'),
+  role: option(
+    ['monitor', 'read', 'operate'],
+    'What the token allows: to read metrics, health and the cluster, to read everything, or to change it as well.',
+  ),
   token: string({ pattern: TOKEN }),
 });
 
@@ -72,7 +75,7 @@ export const settingsSchema = group({
     ),
     tokens: array(operatorToken, {
       description:
-        'Further tokens: `{"name", "role", "token"}`; the role is `read` or `operate`. The name is written into the log ' +
+        'Further tokens: `{"name", "role", "token"}`; the role is `monitor`, `read` or `operate`. The name is written into the log ' +
         'with each of its operations.',
     }),
     tokenFile: optionalText('File that holds `admin.token`.'),

@@ -178,6 +178,7 @@ export function logReady(parts: Parts, { callbackPort, adminPort }: Ports): void
     {
       callbacks: urlOf(settings.host, callbackPort, settings.tls),
       operatorApi: urlOf(settings.admin.host, adminPort, settings.admin.tls),
+      console: `${urlOf(settings.admin.host, adminPort, settings.admin.tls)}/console/`,
       ...(health !== undefined && { health: `http://${settings.health.host}:${health.port}` }),
       callers: describeCallers(settings),
       store: opened.name,

@@ -46,6 +46,18 @@ function ask(url: string, method: string, headers: Record<string, string> = {}, 
 const NONE_SIGNED_OUT = { has: () => false };
 const JSON_TYPE = { 'Content-Type': 'application/json' };
 
+test("the operator API's root leads to the console, which the start names", async () => {
+  const node = await TestNode.start();
+  try {
+    const { status, headers } = await ask(`${node.adminUrl}/`, 'GET');
+    assert.deepEqual([status, headers.get('location')], [302, '/console/']);
+    const ready = node.logLines.find(({ message }) => message === 'walletd is ready');
+    assert.equal(ready?.console, `${node.adminUrl}/console/`);
+  } finally {
+    await node.close();
+  }
+});
+
 describe('console sessions', () => {
   let node: TestNode;
   before(async () => {

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { ENDPOINTS } from '../../src/callback/callbacks.js';
@@ -7,10 +9,14 @@ import { METHODS, NDJSON, OpenApiDocument } from '../support/openapi-document.js
 import { TestCluster } from '../support/test-cluster.js';
 import { TestNode } from '../support/test-node.js';
 import { until } from '../support/until.js';
+import { ROOT } from '../tidy/pages.js';
 
 const READ_TOKEN = 'a-token-of-the-auditor';
 const ENVELOPE = { timestampMillis: 1, productId: 'P', currency: 'THB', username: 'ann' };
 const GAME = { gameCode: 'g', playInfo: 'p' };
+
+/** `REWRITE=1` writes it. Integrators read it, and make clients from it, without a running walletd. */
+const PUBLISHED = join(ROOT, 'docs/openapi.json');
 
 /** One well-formed request per endpoint, whether the domain accepts or rejects it. */
 const CALLBACKS: Readonly<Record<string, object>> = {
@@ -96,6 +102,17 @@ describe('GET /openapi.json', () => {
     const { valid, errors } = await new Validator().validate(structuredClone(document.content) as never);
     assert.ok(valid, JSON.stringify(errors));
     assert.match((document.content as unknown as { openapi: string }).openapi, /^3\.1\./);
+  });
+
+  test('docs/openapi.json is what a walletd with default settings serves', async () => {
+    const text = JSON.stringify(document.content, null, 2);
+    // Tests listen on a free port.
+    const lines = `${text.replaceAll(/("port": \{\s+"default": )"0"/g, '$1"3000"')}\n`.split('\n');
+    if (process.env.REWRITE === '1') writeFileSync(PUBLISHED, lines.join('\n'));
+    const published = readFileSync(PUBLISHED, 'utf8').split('\n');
+    const first = lines.findIndex((line, index) => line !== published[index]);
+    assert.equal(published[first], lines[first], `line ${first + 1}; REWRITE=1 writes the file`);
+    assert.equal(published.length, lines.length);
   });
 
   test('an OpenAPI linter has no complaints', async () => {

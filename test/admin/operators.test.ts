@@ -8,6 +8,7 @@ const TOKENS = {
   operator: 'a-token-of-whoever-has-it',
   anna: 'a-token-of-anna-alone',
   auditor: 'a-token-of-the-auditor',
+  prometheus: 'a-token-of-prometheus',
 };
 
 interface Answer {
@@ -25,6 +26,7 @@ describe('operators have names and roles', () => {
       'admin.tokens': [
         { name: 'anna', role: 'operate', token: TOKENS.anna },
         { name: 'auditor', role: 'read', token: TOKENS.auditor },
+        { name: 'prometheus', role: 'monitor', token: TOKENS.prometheus },
       ],
     });
   });
@@ -103,6 +105,39 @@ describe('operators have names and roles', () => {
     assert.equal((await call(TOKENS.auditor, 'GET', '/v1/players/pia')).status, 404, 'nothing was created');
     assert.equal((await call(TOKENS.auditor, 'GET', '/v1/transactions')).status, 200);
     assert.equal((await call(TOKENS.auditor, 'HEAD', '/v1/transactions')).status, 200);
+  });
+
+  test('the monitor role reads only routes without players and balances', async () => {
+    const { paths } = (await call(TOKENS.anna, 'GET', '/openapi.json')).body;
+    const operations = Object.entries<Record<string, unknown>>(paths)
+      .filter(([, item]) => item.servers === undefined)
+      .flatMap(([path, item]) => Object.keys(item).map((method) => [method.toUpperCase(), path] as const));
+    const allowed: string[] = [];
+    for (const [method, path] of operations) {
+      const url = path.replace('{username}', 'pia').replaceAll(/\{\w+\}/g, '0');
+      const response = await fetch(node.adminUrl + url, {
+        method,
+        headers: { Authorization: `Bearer ${TOKENS.prometheus}` },
+      });
+      await response.body?.cancel();
+      if (response.status !== 403) allowed.push(`${method} ${path}`);
+    }
+    const monitored = [
+      '/livez',
+      '/metrics',
+      '/openapi.json',
+      '/readyz',
+      '/v1/cluster',
+      '/v1/cluster/moves',
+      '/v1/snapshots',
+    ];
+    assert.deepEqual(
+      allowed.sort(),
+      monitored.map((path) => `GET ${path}`),
+    );
+    assert.ok((await call(TOKENS.prometheus, 'GET', '/readyz')).body.shards.length > 0);
+    assert.equal((await call(TOKENS.prometheus, 'GET', '/console/live')).status, 403);
+    assert.equal((await call(undefined, 'POST', '/console/session', { token: TOKENS.prometheus })).status, 403);
   });
 
   test('unknown callers get 401 as a problem on every route', async () => {

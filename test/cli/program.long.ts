@@ -3,6 +3,8 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
+import { loadSettings, scalarPaths, variableOf } from '../../src/config/load.js';
+import type { Tree } from '../../src/config/tree.js';
 import { runCommand } from '../support/run-command.js';
 import { inTempFolder } from '../support/temp-folder.js';
 import { LAUNCHED, LAUNCHER, runWalletd, WalletdProcess } from '../support/walletd-process.js';
@@ -20,7 +22,7 @@ test('help, version and unknown commands have the right output and exit codes', 
   assert.equal(wrong.stderr, 'walletd: port cannot be "abc" (from WALLETD_PORT): it must be integer\n');
 });
 
-test('every command has help, and all but serve and init have an example', async () => {
+test('every command has help, and all but init have an example', async () => {
   const inspect = ['player', 'round', 'txn', 'operators', 'entry', 'orphans'].map((what) => `inspect ${what}`);
   const verbs = [
     'status',
@@ -41,8 +43,15 @@ test('every command has help, and all but serve and init have an example', async
     const { status, stdout } = await runCommand([...verb.split(' '), '--help']);
     assert.equal(status, 0, verb);
     assert.match(stdout, new RegExp(`^Usage: walletd ${verb} `));
-    if (verb !== 'serve' && verb !== 'init') assert.match(stdout, /\nExamples?:\n {2}walletd /, verb);
+    if (verb !== 'init') assert.match(stdout, /\nExamples?:\n {2}walletd /, verb);
   }
+});
+
+test('the help of serve names the settings that are needed first', async () => {
+  const { stdout } = await runCommand(['serve', '--help']);
+  const known = scalarPaths(loadSettings({}) as Tree).map(variableOf);
+  const unknown = (stdout.match(/WALLETD_\w+/g) ?? []).filter((name) => !known.includes(name));
+  assert.deepEqual(unknown, ['WALLETD_CONFIG']);
 });
 
 test('a missing store and an unset variable are reported in one sentence', async () => {

@@ -43,6 +43,8 @@ const tokenBody = object(
 export function addConsole(app: FastifyInstance, authentication: Authentication, feed: LiveFeed): void {
   let files: ReadonlyMap<string, PageFile> | undefined;
 
+  app.get('/', open('GET /'), (_request, reply) => reply.redirect('/console/', 302));
+
   app.get('/console', open('GET /console'), (_request, reply) => reply.redirect('/console/', 308));
 
   app.get('/console/session', open('GET /console/session'), async (request, reply) => {

@@ -10,6 +10,7 @@ export class AdminMetrics implements AdminObserver {
     'no token': 0,
     'wrong token': 0,
     'too many wrong tokens': 0,
+    'the role monitor': 0,
     'the role read': 0,
     'not asked by this machine itself': 0,
     'no session': 0,
