@@ -55,7 +55,7 @@ export class Stage {
     return this.serverOf('three nodes', this.cluster);
   }
 
-  /** A single node. */
+  /** One of the nodes, as a server. */
   serverAt(i: number): Server {
     return this.serverOf(nameOf(i), this.cluster.node(i));
   }

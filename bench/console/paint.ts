@@ -15,7 +15,7 @@ interface TraceEvent {
   readonly ph: string;
   readonly pid: number;
   readonly tid: number;
-  /** In microseconds. */
+  /** Time of the event, in microseconds. */
   readonly ts: number;
   readonly dur?: number;
   readonly args?: { readonly name?: string; readonly data?: { readonly isOutermostMainFrame?: boolean } };

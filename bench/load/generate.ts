@@ -20,7 +20,7 @@ export type Load = Pick<LoadOptions, 'mix' | 'connections' | 'seconds' | 'player
 /** The generator's result, with the server's vitals during the measured period. */
 export interface Generated extends LoadResult {
   readonly vitals: Vitals;
-  /** False for an echo server. */
+  /** True if the server keeps players; false for an echo server. */
   readonly keepsPlayers: boolean;
 }
 

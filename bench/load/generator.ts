@@ -55,7 +55,7 @@ export interface LoadOptions {
    * reported.
    */
   readonly pieceSeconds: number | undefined;
-  /** Makes this run's players and IDs different from those of every other run. */
+  /** Part of this run's player names and IDs that makes them different from those of every other run. */
   readonly seed: string;
   /** Undefined for a server that keeps no balances. */
   readonly openingBalance: number | undefined;
@@ -65,7 +65,7 @@ export interface LoadOptions {
 
 /** Result of a load. Latencies are those of requests that succeeded or were still waiting at the end. */
 export interface LoadResult extends LatencySummary {
-  /** Number of successes. */
+  /** Number of requests that succeeded. */
   readonly answers: number;
   readonly perSecond: number;
   readonly refusals: LatencySummary;

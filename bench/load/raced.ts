@@ -8,7 +8,7 @@ export interface Raced {
   readonly rounds: readonly Generated[];
 }
 
-/** Median over the rounds. */
+/** Median of a value over the rounds. */
 export function medianOf({ rounds }: Raced, pick: (result: Generated) => number): number {
   return median(rounds.map(pick));
 }

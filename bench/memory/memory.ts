@@ -4,7 +4,7 @@ import { type Column, formatTable } from '../../src/cli/print/table.js';
 
 /** Bytes, both in the heap and outside it. Every bet is in its own round. */
 export interface MemoryReport {
-  /** A funded player without bets. */
+  /** Bytes of a funded player without bets. */
   readonly perPlayer: number;
   readonly perOpenBet: number;
   readonly perClosedBet: number;

@@ -33,7 +33,7 @@ await servePeer({
   importPlayers: (players) => importPlayers(first, players),
 });
 
-/** Connections take turns. Each prepares a named call once. */
+/** Calls a function. The connections take turns, and each prepares a named call once. */
 async function call(name: string, ...values: unknown[]): Promise<Row> {
   const client = clients[calls++ % clients.length] as Client;
   const { rows } = await client.query<Row>({ name, text: `SELECT * FROM ${name}`, values, rowMode: 'array' });

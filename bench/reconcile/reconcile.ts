@@ -115,7 +115,7 @@ function archive(): (n: number) => ArchiveRecord {
   const image = imageOf(`player-${UNNUMBERED}`, `round-${UNNUMBERED}`, `bet-${UNNUMBERED}`);
   const numberAfter = (name: string) => image.indexOf(name) + name.length;
   const [player, round, bet] = [numberAfter('player-'), numberAfter('round-'), numberAfter('bet-')];
-  // Reconciliation ignores hashes.
+  // Use 0 for the hashes, because reconciliation ignores them.
   const place = { shard: 0, day: 0, lsn: { epoch: 1, sequence: 1 }, index: 0, ids: [], player: 0, round: 0 };
   return (n) => {
     const copy = Buffer.from(image);

@@ -15,7 +15,7 @@ export interface RecoverySettings extends RaceSettings, StoreChoice {
   readonly workers: readonly number[];
 }
 
-/** Results for one history length. */
+/** Results for a history of one length. */
 export interface History {
   /** Number of players, each with two open bets. */
   readonly players: number;

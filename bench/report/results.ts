@@ -14,7 +14,7 @@ import type { Environment } from '../support/environment.js';
 export interface Results {
   readonly environment: Environment;
   readonly load?: LoadReport;
-  /** Results by offered rate. */
+  /** Results of open loops, by offered rate. */
   readonly openLoad?: LoadReport;
   readonly overload?: OverloadReport;
   readonly scale?: ScaleReport;

@@ -102,7 +102,7 @@ function maybePrograms(): string | undefined {
   return findFolderOf(PROGRAMS, [...onPath(), ...debianFolders()]);
 }
 
-/** Newest version first. */
+/** Folders of Debian's PostgreSQL versions, newest version first. */
 function debianFolders(): string[] {
   try {
     const versions = readdirSync(DEBIAN).sort((a, b) => Number(b) - Number(a));

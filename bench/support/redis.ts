@@ -7,7 +7,7 @@ import { findRedisVersion, REDIS_SERVER } from './versions.js';
  * an empty file, several would happen.
  */
 export const NEVER_REWRITTEN = { 'auto-aof-rewrite-percentage': '0' };
-/** Disables eviction. */
+/** Settings of the server. Eviction is disabled. */
 const SETTINGS: Readonly<Record<string, string>> = {
   appendonly: 'yes',
   'no-appendfsync-on-rewrite': 'no',

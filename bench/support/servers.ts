@@ -155,7 +155,7 @@ export function bearer(token: string | undefined): Readonly<Record<string, strin
 
 interface Sums {
   readonly created: number;
-  /** Reported only by walletd. */
+  /** Number of players that existed already; reported only by walletd. */
   readonly skipped?: number;
 }
 

@@ -26,7 +26,7 @@ export interface StoreChoice {
 export interface Store {
   /** Human-readable description of a durable write in this store. */
   readonly durability: string;
-  /** Undefined for LMDB. */
+  /** Address of the Redis; undefined for LMDB. */
   readonly redisUrl: string | undefined;
   /** Settings that give walletd its own log under this name. */
   settingsOf(name: string): Readonly<Record<string, string>>;

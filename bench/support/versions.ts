@@ -23,7 +23,7 @@ export function commit(): string {
   return output('git', ['rev-parse', '--short', 'HEAD']) + (isChanged ? '+' : '');
 }
 
-/** Empty if the program does not exist. */
+/** Output of a program; empty if the program does not exist. */
 function output(command: string, args: readonly string[]): string {
   return spawnSync(command, args, { cwd: ROOT, encoding: 'utf8' }).stdout?.trim() ?? '';
 }

@@ -168,7 +168,7 @@ export interface SettingsInForce {
   }[];
 }
 
-/** PEM. */
+/** Certificate and key, both in PEM format. */
 export interface Certificate {
   readonly certificate: Buffer;
   readonly key: Buffer;
@@ -176,11 +176,11 @@ export interface Certificate {
 
 export interface AdminSettings {
   readonly host: string;
-  /** 0 selects a free port. */
+  /** Port to listen on; 0 selects a free port. */
   readonly port: number;
   /** If empty, every program on this machine may operate. */
   readonly tokens: readonly OperatorToken[];
-  /** Undefined for plain HTTP. */
+  /** Certificate for TLS; undefined for plain HTTP. */
   readonly tls: Certificate | undefined;
   /** ID of the store behind all answers, so that tools can compare stores. */
   readonly storeId: string;
@@ -210,7 +210,7 @@ export interface AdminObserver {
   /** `route` as in the OpenAPI document, for example `GET /v1/players/{username}`; `other` for an unknown route. */
   answered(route: string, status: number | 'aborted'): void;
   refused(reason: TokenRefusal): void;
-  /** An operation was refused because it would have exceeded this limit on manual money movements. */
+  /** Called when an operation was refused because it would have exceeded this limit on manual money movements. */
   limited(limit: HandLimit): void;
 }
 
@@ -218,13 +218,13 @@ export interface AdminDeps {
   readonly settings: AdminSettings;
   readonly service: OperatorService;
   readonly searcher: StoreSearcher;
-  /** Undefined if this node has no cluster. */
+  /** The cluster; undefined if this node has none. */
   readonly cluster: ClusterService | undefined;
   readonly observability: Observability;
   readonly overview: OverviewSource;
   readonly verifier: VerifyService;
   readonly settingsInForce: () => SettingsInForce;
-  /** Rejects during a store outage. */
+  /** Snapshots in the store. Rejects during a store outage. */
   readonly keptSnapshots: () => Promise<readonly KeptSnapshot[]>;
   readonly observer: AdminObserver;
   readonly signedOut: SignedOutSessions;

@@ -30,7 +30,7 @@ const ADDRESS_LENGTH_MAX = 64;
 const ASK_WITH_TOKEN = 'send Authorization: Bearer with the token of an operator';
 const CSRF_HEADER = 'x-walletd-csrf';
 
-/** Console user. */
+/** A user of the console. */
 export interface Visitor {
   readonly name: string;
   readonly role: Role;

@@ -22,7 +22,7 @@ export interface LoggedEvent {
 export type SearchLine =
   | { readonly type: 'hit'; readonly hit: IdHit & { readonly shard?: number; readonly lsn?: string | undefined } }
   | ({ readonly type: 'event' } & LoggedEvent)
-  /** Fraction from 0 to 1. */
+  /** `done` is the fraction that has been searched, from 0 to 1. */
   | { readonly type: 'progress'; readonly done: number }
   /** `isCut` means that there were more hits. `notes` are sentences about gaps in the result. */
   | { readonly type: 'end'; readonly isCut: boolean; readonly notes: readonly string[] }
@@ -38,6 +38,6 @@ export interface StoreSearch {
 export interface StoreSearcher {
   /** Begins a search. Returns undefined if another search is running. */
   tryBegin(query: StoreQuery): StoreSearch | undefined;
-  /** Ends the running search. */
+  /** Ends the search that is running, if any. */
   close(): void;
 }

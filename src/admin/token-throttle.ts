@@ -22,7 +22,7 @@ interface Guesses {
  * first.
  */
 export class TokenThrottle {
-  /** Ordered by start time. */
+  /** Guesses by address, ordered by the time of the first one. */
   private readonly byAddress = new Map<string, Guesses>();
 
   constructor(private readonly clock: Clock) {}

@@ -19,7 +19,7 @@ export interface CallbackService {
 
 export interface CallbackSettings extends AdmissionSettings {
   readonly host: string;
-  /** 0 selects a free port. */
+  /** Port to listen on; 0 selects a free port. */
   readonly port: number;
   /** Additional endpoint paths. */
   readonly aliases: ReadonlyMap<string, Endpoint>;
@@ -27,7 +27,7 @@ export interface CallbackSettings extends AdmissionSettings {
   readonly connectionsMax: number;
   /** Time limit of a callback. After it, the answer says that the outcome is unknown. */
   readonly requestDeadlineMs: number;
-  /** Undefined for plain HTTP. */
+  /** Certificate files for TLS; undefined for plain HTTP. */
   readonly tls: TlsFiles | undefined;
 }
 
@@ -45,6 +45,6 @@ export interface CallbackDeps {
   readonly log: CallbackLog;
   /** True if each answer closes its connection, because this listener is shutting down and another takes over. */
   readonly ending: { isEnding: boolean };
-  /** Undefined if there is no trace collector. */
+  /** Exports traces; undefined if there is no trace collector. */
   readonly tracer: CallbackTracer | undefined;
 }

@@ -20,7 +20,7 @@ const TXNS_MAX = 20;
 
 /** Logs one line per callback, if the settings ask for it. Logging takes longer than deciding a callback. */
 export class CallbackLog {
-  /** May change while callbacks arrive. */
+  /** Settings that may change while callbacks arrive. */
   settings: CallbackLogSettings;
 
   constructor(

@@ -25,7 +25,7 @@ import type {
 export interface ListenerMeasures {
   readonly inFlight: number;
   readonly connections: number;
-  /** Undefined if requests are not signed. */
+  /** Number of requests signed with each key; undefined if requests are not signed. */
   readonly usesByKey: Readonly<Record<string, number>> | undefined;
 }
 

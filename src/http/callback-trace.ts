@@ -28,7 +28,7 @@ export interface CallbackTracer {
 
 export interface CallbackSpan {
   readonly traceId: string;
-  /** Must be called only once. */
+  /** Ends the span. Must be called only once. */
   end(outcome: Outcome | 'aborted', times: CallbackTimes): void;
 }
 

@@ -8,7 +8,7 @@ import type { Claim, Signatures, Unsigned } from './signature.js';
 export type ForwardedBy = 'x-forwarded-for' | 'proxy-protocol';
 
 export interface CallerRules {
-  /** Undefined if any address is allowed. */
+  /** Networks of the allowed callers; undefined if any address is allowed. */
   readonly networks: AddressList | undefined;
   /** Proxies that are trusted to report their clients' addresses. */
   readonly proxies: AddressList | undefined;

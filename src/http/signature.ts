@@ -3,7 +3,7 @@ import { formatSpan } from '../base/time.js';
 
 /** Secret that the platform may use for signing. */
 export interface SignatureKey {
-  /** Human-readable key name. */
+  /** Human-readable name of the key. */
   readonly id: string;
   readonly secret: KeyObject;
 }

@@ -8,7 +8,7 @@ interface Page {
   readonly next: string | null;
 }
 
-/** Enough players that one turn cannot examine all of them on either of the two shards. */
+/** Number of players, so many that one turn cannot examine all of them on either of the two shards. */
 const MANY = 21_000;
 
 describe('players are found by name prefix', () => {

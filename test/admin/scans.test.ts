@@ -13,7 +13,7 @@ import type { QueryResult } from '../../src/wallet/query.js';
 const STEP: QueryResult = { type: 'scan', items: [], next: { position: 1, within: undefined } };
 const END: QueryResult = { type: 'scan', items: [], next: undefined };
 
-/** Routes over a single shard whose answers the test supplies. */
+/** Creates the routes over a single shard, whose answers the test supplies. */
 function withShard() {
   const asked: ((result: QueryResult) => void)[] = [];
   let isWanted = true;

@@ -11,7 +11,7 @@ import { World } from '../simulation/world.js';
  */
 const SHARD = 1;
 
-/** The shard's owner, its follower, and a third node. */
+/** Starts a cluster. Resolves to it, the shard's owner, its follower, and a third node. */
 async function begun(followers = 1) {
   const world = new World({
     seed: 1,
@@ -31,7 +31,7 @@ async function begun(followers = 1) {
   return { world, owner, heir, third };
 }
 
-/** A node that serves no shards. */
+/** Finds a node that serves no shards. */
 function idleIn(world: World): SimulatedNode {
   return world.living.find(({ serving }) => serving.length === 0) as SimulatedNode;
 }

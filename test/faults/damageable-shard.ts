@@ -14,7 +14,7 @@ export class DamageableShard {
     readonly raw: RawStore,
     readonly shard: number,
     readonly lsns: readonly Lsn[],
-    /** Newest first. */
+    /** Manifests of the shard's snapshots, newest first. */
     readonly manifests: readonly Manifest[],
     private readonly format: EntryCodec,
     private readonly snapshotFormat: SnapshotCodec,

@@ -91,7 +91,7 @@ async function restoreAtPoints(
   return `${withSnapshot} of ${POINTS} points began with a snapshot`;
 }
 
-/** Resolves to the last folder. */
+/** Copies a store from LMDB to Redis and back. Resolves to the last folder. */
 async function migrate(scene: Scene, folder: string, logs: RecordedEntry[][]): Promise<string> {
   const redis = await scene.redis();
   const [first, second, end] = ['first', 'second', 'end'].map((name) => join(folder, `../${name}`)) as [

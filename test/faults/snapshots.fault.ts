@@ -13,7 +13,7 @@ import { Witness } from './witness.js';
 const KILLS = 20;
 const KILLS_MS = 400_000;
 const PAUSE_MS = 40;
-/** Enough players that walletd can be killed during a snapshot. */
+/** Idle players, so many that walletd can be killed during a snapshot. */
 const IDLE_PLAYERS = Array.from({ length: 20_000 }, (_, i) => `idle${i}`);
 faultOnEachStore(
   `${KILLS} kill -9 during snapshots lose nothing answered, and the log is trimmed`,

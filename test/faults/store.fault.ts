@@ -18,7 +18,7 @@ const SILENT_MS = 2000;
  * two cores with the servers.
  */
 const ENDED_MS = 10_000;
-/** Enough players to make snapshots slow. */
+/** Idle players, so many that snapshots are slow. */
 const IDLE_PLAYERS = Array.from({ length: 100_000 }, (_, i) => `idle-${i}`);
 const FULL = /Redis is at its memory limit and wrote nothing: raise maxmemory/;
 

@@ -17,7 +17,7 @@ export class Witness implements StoredLog {
   private readonly format: EntryCodec;
   private isOver = false;
   private readonly watching: Promise<void>;
-  /** Serializes the reads. */
+  /** The newest read. Each read waits for the previous one. */
   private looking: Promise<void> = Promise.resolve();
 
   private constructor(

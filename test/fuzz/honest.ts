@@ -10,7 +10,7 @@ type GoesOn = () => boolean;
 
 /** An honest caller alongside the attackers. */
 export interface Honest {
-  /** Number of answers to its callbacks and requests. */
+  /** Number of answers that the caller has received. */
   readonly answers: number;
   readonly repeats: number;
   readonly probes: number;

@@ -13,7 +13,7 @@ const END_OF_HEAD = Buffer.from('\r\n\r\n');
 const CALLBACKS = ENDPOINTS.map((endpoint) => `/${endpoint}`);
 /** Statuses that Node returns without a body: for a missing Host, an unknown Expect, and refused HEAD requests. */
 const BARE_REFUSALS = [400, 417, 431];
-/** Returned before authentication. */
+/** Reason of an answer that is returned before authentication. */
 const BAD_URL = /is not a valid url component/;
 const HEALTH = /^\/(?:livez|readyz)(?:\?.*)?$/;
 
@@ -35,7 +35,7 @@ const PONG_FRAME = 0x8a;
 
 /** Checks answers against the documentation. */
 export class Judge {
-  /** Operator API operations. */
+  /** Operations of the operator API, from the document. */
   private readonly operations: readonly { readonly path: string; readonly pattern: RegExp }[];
 
   constructor(

@@ -11,7 +11,7 @@ export interface StoredHistory {
   readonly expected: string;
   readonly meta: StoreMeta;
   readonly codec: EntryCodec;
-  /** Logs by shard. */
+  /** Logs of the store, one for each shard. */
   readonly logs: readonly StoredLog[];
 }
 

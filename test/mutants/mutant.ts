@@ -12,7 +12,7 @@ export interface Mutant {
 
 /** A test that kills mutants. */
 export interface Killer {
-  /** The source file. */
+  /** Source file of the test. */
   readonly file: string;
   /** Part of the test's title. */
   readonly title: string;

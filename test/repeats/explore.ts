@@ -16,7 +16,7 @@ export interface Broken {
 export interface ExplorePlan {
   /** Seed of the first history; each history has its own. */
   readonly seed: number;
-  /** Histories played concurrently. */
+  /** Number of histories played concurrently. */
   readonly lanes: number;
   readonly pauseMs: number;
   /** Ends the exploration after this many broken histories. */

@@ -239,7 +239,7 @@ test('a foreign head of the same epoch stops the shard', async () => {
   assert.ok(test.logLines.some(({ fields }) => fields.code === 'log-diverged'));
 });
 
-/** Rules with a bug that any command for this product triggers. */
+/** Rules with a bug that every command for one product triggers. */
 function buggyRules() {
   const products = new Map();
   const get = products.get.bind(products);

@@ -11,7 +11,7 @@ import { until } from '../support/until.js';
 
 const { place } = commands;
 
-/** A node without any shard. */
+/** Starts a node that has no shards. */
 async function joined(wal?: MemoryWal, timers = systemTimers): Promise<TestHost> {
   const node = new TestHost({ isShared: true, timers, ...(wal && { wal }) });
   await node.host.start([]);

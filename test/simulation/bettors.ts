@@ -19,7 +19,7 @@ export class Bettors {
   readonly told = new Map<string, { readonly before: number; readonly after: number }>();
   /** Milliseconds from each bet's first attempt to its answer. */
   readonly tookMs: number[] = [];
-  /** Bets without an answer. */
+  /** Number of bets without an answer. */
   unanswered = 0;
   /** Attempts that were answered with something other than success, by kind. */
   readonly failures = new Map<string, number>();

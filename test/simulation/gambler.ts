@@ -73,7 +73,7 @@ export class Gambler {
   private answered = 0;
   private isLeaving = false;
   hasReturned = false;
-  /** Ends the gambler's absence. */
+  /** Function that ends the gambler's absence; undefined while the gambler is present. */
   private wake: (() => void) | undefined = undefined;
   /** True if the balance can no longer be determined. */
   private isGone = false;

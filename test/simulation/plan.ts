@@ -31,7 +31,7 @@ export interface Plan {
   readonly snapshotEntries: number;
   /** Settings that affect decisions and differ from their defaults, by path. */
   readonly settings: PlanSettings;
-  /** Undefined if there is no archive. */
+  /** How long closed rounds stay in memory, in milliseconds; undefined if there is no archive. */
   readonly memoryMs: number | undefined;
   /** Number of days for which IDs are remembered; undefined if longer than any run. */
   readonly retentionDays: number | undefined;

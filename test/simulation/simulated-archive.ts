@@ -45,9 +45,9 @@ export class SimulatedArchive {
   /** Contents of the correct archive while a different archive replaces it. */
   private right: ArchiveState | undefined = undefined;
   private readonly marks = new Map<number, ArchiveMark>();
-  /** Records that cannot be read. */
+  /** Whether a record cannot be read. */
   isRotten = NOTHING_ROTTEN;
-  /** The oldest day that is kept. */
+  /** Oldest day that the archive keeps. */
   private firstDay = 0;
 
   /** The archive as seen by one process. */
@@ -95,7 +95,7 @@ export class SimulatedArchive {
     };
   }
 
-  /** Copy of the contents. */
+  /** Copies the contents of the archive. */
   state(): ArchiveState {
     const shards = new Map([...this.shards].map(([shard, kept]) => [shard, copyOf(kept)]));
     return { shards, marks: new Map(this.marks), firstDay: this.firstDay };

@@ -68,7 +68,7 @@ export function serverName(server: number): string {
 export const ARCHIVE = 'archive';
 /** Format that a node writes before it has read an assignment. */
 const FIRST_FORMAT = 1;
-/** Small memory blocks, so that a few players fill several. */
+/** Sizes of small memory blocks, so that a few players fill several blocks. */
 const SMALL: TableSizes = { segmentRows: 64, pageBytes: 4096 };
 const COPY_BYTES_MAX = 1_000_000;
 const TABLE_SERVER = 0;
@@ -245,7 +245,7 @@ export class SimulatedNode {
     return this.wasBroken && this.states().includes('stopped');
   }
 
-  /** The states of its shards. */
+  /** States of the node's shards. */
   states(): readonly string[] {
     return this.host.status().map(({ state }) => state);
   }

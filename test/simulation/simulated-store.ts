@@ -184,7 +184,7 @@ export class SimulatedStore {
         try {
           answer = run();
         } catch (error) {
-          // A refusal is also an answer.
+          // Send the refusal to the caller, like any other answer.
           time.after(this.latencyMs(one), () => end(() => reject(error)));
           return;
         }

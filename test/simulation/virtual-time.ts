@@ -25,7 +25,7 @@ export class VirtualTime implements Timers {
   private readonly queue: Due[] = [];
   private turn: (() => void)[] = [];
 
-  /** Total time since the beginning. */
+  /** Time since the beginning of the simulation, in milliseconds. */
   get passedMs(): number {
     return this.nowMs + this.leapedMs;
   }

@@ -138,7 +138,7 @@ export class World {
     });
     this.nodes[i] = node;
     const { process, cluster } = node;
-    // Records acknowledged positions, like the recorder.
+    // Record acknowledged positions once a second, as the recorder does.
     process.every(1000, () => {
       for (const [shard, position] of cluster.acknowledged) folder.acknowledged.set(shard, position);
       if (!node.needsRestart || this.nodes[i] !== node) return;

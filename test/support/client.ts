@@ -4,7 +4,7 @@ export interface CallbackAnswer {
   readonly statusCode: number;
   readonly balanceBefore?: number;
   readonly balanceAfter?: number;
-  /** Only in checkBalance answers. */
+  /** Balance, which only answers to checkBalance have. */
   readonly balance?: number;
 }
 

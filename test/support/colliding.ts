@@ -102,7 +102,7 @@ class Ends {
   }
 }
 
-/** Inverse of MurmurHash3's finalizer. */
+/** Reverses MurmurHash3's finalizer. */
 export function unfinished(value: number): number {
   let hash = value ^ (value >>> 16);
   hash = Math.imul(hash, inverseOf(0xc2b2ae35));

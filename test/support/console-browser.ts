@@ -19,7 +19,7 @@ interface AxeResult {
   }[];
 }
 
-/** Debian's Chromium in headless mode. */
+/** A browser: Debian's Chromium in headless mode. */
 export class ConsoleBrowser {
   private constructor(private readonly browser: Browser) {}
 

@@ -37,7 +37,7 @@ import { settingsWith } from './settings.js';
 const STORE_ID = '00000000-0000-4000-8000-000000000001';
 const SNAPSHOT_ID = 'aaaaaaaaaaaaaaaa';
 
-/** Small memory blocks, so that a few bets fill several. */
+/** Sizes of small memory blocks, so that a few bets fill several blocks. */
 export const TINY: TableSizes = { segmentRows: 4, pageBytes: 1024 };
 
 /** A shard without actor, log or clock. Decides, applies, and keeps the events. */
@@ -72,7 +72,7 @@ export class Domain {
     return this.run(command);
   }
 
-  /** Recalls a player's wanted rounds. */
+  /** Returns a player's archived rounds to memory if `isWanted` accepts them. */
   recall(username: string, isWanted: (image: Buffer) => boolean): void {
     const images: Buffer[] = [];
     for (const [key, image] of this.archive) {
@@ -127,7 +127,7 @@ export class Domain {
     return wallet;
   }
 
-  /** Restarts from a snapshot. */
+  /** Reloads the wallets from a snapshot, as a restart does. */
   restart(): void {
     this.wallets = throughSnapshot(this.wallets);
   }

@@ -36,7 +36,7 @@ export interface SeenCluster {
 
 /** Networks of one node in a `LocalCluster`. */
 interface Networks {
-  /** Network to Redis. */
+  /** Network over which the node reaches Redis. */
   readonly store: FaultyNetwork;
   /** Network over which the node's peers connect. */
   readonly peers: FaultyNetwork;

@@ -26,7 +26,7 @@ export class MemoryArchive implements Archive {
     readonly day: number;
     readonly names: ArchiveKey[];
   }[] = [];
-  /** The oldest day that is kept. */
+  /** Oldest day that the archive keeps. */
   private firstDay = 0;
   /** Number of names that have been looked up. */
   looked = 0;

@@ -1,4 +1,4 @@
-/** The package does not include types. */
+/** Types of the package, which does not include any. */
 declare module 'parse-prometheus-text-format' {
   export interface ParsedSample {
     readonly labels?: Readonly<Record<string, string>>;

@@ -24,7 +24,7 @@ export class PgBouncer {
     private readonly child: ChildProcess,
   ) {}
 
-  /** `socketFolder` contains the PostgreSQL socket. */
+  /** Starts a PgBouncer. `socketFolder` contains the PostgreSQL socket. */
   static async start(socketFolder: string, poolMode: 'session' | 'transaction' | 'statement'): Promise<PgBouncer> {
     const folder = makeTempFolder();
     const file = `${folder.path}/pgbouncer.ini`;
@@ -41,7 +41,7 @@ pool_mode = ${poolMode}
 default_pool_size = ${poolMode === 'session' ? 20 : 2}
 `,
     );
-    // PgBouncer refuses to run as root.
+    // Run the program as a different user, because PgBouncer refuses to run as root.
     const identity = process.getuid?.() === 0 ? { uid: idOf('-u'), gid: idOf('-g') } : {};
     if (identity.uid !== undefined) chownSync(folder.path, identity.uid, identity.gid);
     const child = spawn(`${maybeFolder()}/pgbouncer`, [file], { ...identity, stdio: ['ignore', 'ignore', 'pipe'] });

@@ -43,7 +43,7 @@ export class PostgresStandby {
     });
   }
 
-  /** Stops receiving from the primary. */
+  /** Makes the replica stop receiving from the primary. */
   async stopReceiving(): Promise<void> {
     await runSql(this.url, "ALTER SYSTEM SET primary_conninfo = ''", 'SELECT pg_reload_conf()');
     await until('the replica receives nothing', async () => {

@@ -100,7 +100,7 @@ export class RedisServer {
     return client;
   }
 
-  /** Runs one command. */
+  /** Runs one command on a new connection. */
   async call(command: string, ...args: (string | number | Buffer)[]): Promise<unknown> {
     const client = this.client();
     try {

@@ -10,7 +10,7 @@ export interface Page {
   readonly text: string;
 }
 
-/** The current page at this path. */
+/** Reads the page at this path. */
 export function readPage(path: string): Page {
   return { path, text: readFileSync(join(ROOT, path), 'utf8') };
 }

@@ -40,7 +40,7 @@ export function partsOf(store: Stored): LogsAndSnapshots {
 }
 
 export interface HistoryOptions {
-  /** Number of bets per owner. */
+  /** Number of bets that each owner executes. */
   readonly bets?: number;
   /** Number of snapshots to keep. With a large number, nothing is trimmed. */
   readonly keep?: number;

@@ -5,7 +5,7 @@ import type { SnapshotResult } from '../../src/shard/snapshot/snapshotter.js';
 import type { Shards } from '../../src/worker/shards.js';
 import { WalletService } from '../../src/worker/wallet-service.js';
 
-/** Shards whose store never answers. */
+/** Shards that never answer, as if their store were silent. */
 const SILENT: Shards = {
   start: async () => {},
   execute() {},

@@ -11,7 +11,7 @@ export interface CallbackRate {
 export interface Latency {
   /** `whole` covers the time from a callback's headers to its answer; the other stages are parts of it. */
   readonly stage: 'whole' | 'queue' | 'decide' | 'durable' | 'reply';
-  /** Null if nothing was measured. */
+  /** Median in milliseconds. Like `p99Ms`, it is null if nothing was measured. */
   readonly p50Ms: number | null;
   readonly p99Ms: number | null;
 }

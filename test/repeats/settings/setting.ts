@@ -17,7 +17,7 @@ export interface Deployment {
 /** A way to run walletd. */
 export interface Setting {
   readonly name: string;
-  /** Histories played concurrently. */
+  /** Number of histories played concurrently. */
   readonly lanes: number;
   /** Time until a closed round leaves memory; 0 if rounds do not leave memory. */
   readonly pauseMs: number;

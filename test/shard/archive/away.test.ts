@@ -9,7 +9,7 @@ import { until } from '../../support/until.js';
 
 const { settle, void: voided } = commands;
 const MEMORY_MS = 1000;
-/** More rounds than one scan returns. */
+/** Number of rounds, more than one scan returns. */
 const ROUNDS = 70;
 
 /** Blocks further work after a scan has found rounds, until the gate is opened. */

@@ -23,7 +23,7 @@ function headAt(sequence: number, nonce = '0011223344556677', checksum = sequenc
 interface Given {
   readonly archive?: MemoryArchive;
   readonly head?: Head;
-  /** The log has exactly these entries. */
+  /** Heads of all entries in the log. */
   readonly log?: readonly Head[];
   readonly retentionDays?: number;
   readonly storeId?: string;
@@ -51,7 +51,7 @@ function node(folder: string, given: Given = {}): ShardArchive {
   });
 }
 
-/** An archive that never answers. */
+/** Creates an archive that never answers. */
 function away(): MemoryArchive {
   const archive = new MemoryArchive();
   archive.mark = async () => {

@@ -1,4 +1,4 @@
-/** Same value as in power-loss.c. */
+/** Length of a record's header; the same value as in power-loss.c. */
 const HEADER_BYTES = 32;
 const KINDS = [
   'write',

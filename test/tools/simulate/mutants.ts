@@ -9,7 +9,7 @@ export interface Mutant {
   readonly rule: RuleName;
   readonly bug: string;
   readonly in: 'wallet' | 'operator';
-  /** Text to replace, as compiled. */
+  /** Compiled text to replace. */
   readonly from: string;
   readonly to: string;
   /** Index of the occurrence to change, if there are several. */
