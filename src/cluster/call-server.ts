@@ -31,6 +31,16 @@ export class CallServer {
     }
   }
 
+  /** Answers callbacks whose columns only a newer walletd can read; `columns` may be anything. */
+  refuse(tag: string, columns: unknown): void {
+    const { firstId, endpoints } = (columns ?? {}) as { readonly firstId?: unknown; readonly endpoints?: unknown };
+    if (!Number.isSafeInteger(firstId) || !Array.isArray(endpoints)) return;
+    const outgoing = this.to(tag);
+    for (let i = 0; i < endpoints.length; i++) {
+      outgoing.addReply((firstId as number) + i, { answer: UPGRADING, body: '' }, undefined);
+    }
+  }
+
   answer(tag: string, requests: readonly WireRequest[]): void {
     const outgoing = this.to(tag);
     for (const request of requests) {

@@ -14,6 +14,7 @@ import type { ClusterMeasures } from './cluster-measures.js';
 import { type ClusterStatus, clusterStatus } from './cluster-status.js';
 import { CopyKeeper } from './copy-keeper.js';
 import { FollowerLag } from './follower-lag.js';
+import { isKnownMessage } from './known-messages.js';
 import { BEAT_MS, Membership } from './membership.js';
 import { MissingMembers } from './missing-members.js';
 import { type Move, MoveHistory } from './move-history.js';
@@ -488,6 +489,10 @@ export class ClusterNode implements PeerEvents {
   }
 
   onMessage(tag: string, message: PeerMessage): void {
+    if (!isKnownMessage(message)) {
+      this.answerUnknown(tag, message);
+      return;
+    }
     switch (message.type) {
       case 'pulse':
         this.pulsed(tag, message);
@@ -543,6 +548,23 @@ export class ClusterNode implements PeerEvents {
       case 'out':
         this.deps.signedOut.note(message.signedOut);
         return;
+      case 'unknown':
+        if (message.id === undefined || message.id === null) return;
+        if (message.of === 'snap') this.snapshots.unknown(message.id);
+        if (message.of === 'copy' || message.of === 'seal') this.copies.unknown(message.of, message.id);
+        return;
+    }
+  }
+
+  /** Answers a newer member's message, so that the member does not wait. The link and the other messages are not affected. */
+  private answerUnknown(tag: string, message: unknown): void {
+    const { type, id, callbacks } = (message ?? {}) as Readonly<Record<string, unknown>>;
+    const of = String(type);
+    this.deps.log.debug({ peer: tag, type: of }, 'message of a newer release is not known here');
+    if (of === 'calls') this.callServer.refuse(tag, callbacks);
+    // The answer to an answer would be answered in turn, for ever.
+    else if (of !== 'unknown') {
+      this.links.send(tag, { type: 'unknown', of, id: Number.isSafeInteger(id) ? (id as number) : undefined });
     }
   }
 

@@ -1,10 +1,10 @@
 import type { Timers } from '../base/timers.js';
 import type { CallbackReply } from '../callback/callback-codec.js';
 import type { SentCallback } from '../callback/sent-callback.js';
-import { TOO_LATE, UNSURE } from '../shard/request.js';
+import { TOO_LATE, UNSURE, UPGRADING } from '../shard/request.js';
 import { columnsOf, type ReplyColumns, replyAt } from '../worker/columns.js';
 import type { WireRequest, WireResult } from '../worker/protocol.js';
-import { isKnownAnswer } from './known-requests.js';
+import { isKnownAnswer, isKnownResult } from './known-requests.js';
 import type { PeerClocks } from './peer-clocks.js';
 import type { PeerMessage } from './peer-protocol.js';
 import { type Refusal, type Routed, RoutedCallback, type RoutedRequest, refusalOf } from './routed.js';
@@ -81,7 +81,8 @@ export class PeerCalls {
       if (routed === undefined) continue;
       const result = results[i] as WireResult;
       const refusal = refusalOf(result);
-      if (!isKnownAnswer(result)) routed.answerBusy(UNSURE);
+      if (!isKnownResult(result)) routed.answerBusy('query' in routed.request ? UPGRADING : UNSURE);
+      else if (!isKnownAnswer(result)) routed.answerBusy(UNSURE);
       else if (refusal === undefined) routed.replier.reply(result, nowMs);
       else this.deps.onRefused(routed, refusal);
     }

@@ -74,6 +74,12 @@ export class PeerCopies {
     this.seals.answered(id, entries ?? 'sealed');
   }
 
+  /** A member's release does not know the question. For the caller, that member is silent. */
+  unknown(of: 'copy' | 'seal', id: number): void {
+    if (of === 'copy') this.puts.unknown(id);
+    else this.seals.unknown(id);
+  }
+
   linkLost(lost: string): void {
     this.puts.linkLost(lost);
     this.seals.linkLost(lost);

@@ -47,6 +47,7 @@ export interface LinkHeartbeat {
  *   `unseal`   I do not fence the log after all, and none of my fences is pending
  *   `known`    hello: from now on I also ask you before I fence a log; you have been sent the seals of pending fences
  *   `out`      these console sessions have been signed out
+ *   `unknown`  this release does not know your message of type `of`; ends the wait for the answer with its `id`
  */
 export type PeerMessage =
   | LinkHeartbeat
@@ -66,7 +67,8 @@ export type PeerMessage =
   | { readonly type: 'sealed'; readonly id: number; readonly entries: readonly EncodedEntry[] | undefined }
   | { readonly type: 'unseal'; readonly shard: number }
   | { readonly type: 'known' }
-  | { readonly type: 'out'; readonly signedOut: readonly SignedOut[] };
+  | { readonly type: 'out'; readonly signedOut: readonly SignedOut[] }
+  | { readonly type: 'unknown'; readonly of: string; readonly id: number | undefined };
 
 /** An operator's signed-out console sessions; see src/admin/console/signed-out-sessions.ts. */
 export interface SignedOut {

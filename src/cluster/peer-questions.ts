@@ -34,6 +34,11 @@ export class PeerQuestions<T> {
     this.waiting.get(id)?.answer(answer);
   }
 
+  /** Ends the wait of a question that the peer's release does not know. */
+  unknown(id: number): void {
+    this.waiting.get(id)?.answer(undefined);
+  }
+
   linkLost(lost: string): void {
     for (const { tag, answer } of this.waiting.values()) if (tag === lost) answer(undefined);
   }

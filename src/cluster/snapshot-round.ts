@@ -34,6 +34,11 @@ export class SnapshotRound {
     this.questions.answered(id, results);
   }
 
+  /** The peer's release takes no snapshots on request. */
+  unknown(id: number): void {
+    this.questions.unknown(id);
+  }
+
   linkLost(tag: string): void {
     this.questions.linkLost(tag);
   }

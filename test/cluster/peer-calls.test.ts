@@ -39,3 +39,14 @@ test('an operator gets an unknown outcome for an unknown failure name', () => {
   peer.answered([1], [{ type: 'failed', failure: 'moon-phase' as 'unsure' }], 0);
   assert.deepEqual(results, [{ type: 'failed', failure: 'unsure' }]);
 });
+
+test('an operator learns that the node is older when its result lacks a field', () => {
+  const peer = calls();
+  const results: WireResult[] = [];
+  const replier = new AnswerOnce<WireResult>({ reply: (result) => void results.push(result) }, silentLogger);
+  const request = { shard: 0, deadlineMs: 1000, query: { type: 'read-player', username: 'ann' } } as const;
+  assert.equal(peer.trySend(new RoutedRequest(request, replier, rerouter)), true);
+  const player = { username: 'ann', currency: 'THB', balance: 5, status: 'active' };
+  peer.answered([1], [{ type: 'player', player } as unknown as WireResult], 0);
+  assert.deepEqual(results, [{ type: 'failed', failure: 'upgrading' }]);
+});
