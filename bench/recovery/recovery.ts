@@ -82,7 +82,7 @@ export const HISTORY_COLUMNS: readonly Column[] = [
   { right: 'ready s' },
 ];
 
-/** One row per history and number of workers. */
+/** Table rows, one for each history and number of workers. */
 export function historyRows(histories: readonly History[]): string[][] {
   const seconds = (ms: number) => (ms / 1000).toFixed(2);
   return histories.flatMap(({ players, events, decodeMs, snapshotMs, snapshotBytes, fromLog, fromSnapshots }) =>

@@ -111,7 +111,7 @@ async function measure(asked: Asked, rate: number, seconds: number, rounds: numb
   ];
 }
 
-/** Calls at fixed times. The latency of a late call is measured from when it was due. */
+/** Calls at fixed times. The latency of a late call is measured from the time at which it was due. */
 async function call(asked: Asked, seconds: number): Promise<Run> {
   const latencies = new Latencies();
   const kept = new Agent({ keepAlive: true });

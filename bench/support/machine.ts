@@ -38,7 +38,7 @@ function fsyncMs(file: number, pauseMs: number): number {
   return median(times);
 }
 
-/** With an even number of values, the mean of the middle two. */
+/** Median of the values. With an even number of values, the mean of the middle two. */
 export function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b);
   const middle = sorted.slice(Math.ceil(sorted.length / 2) - 1, Math.floor(sorted.length / 2) + 1);

@@ -156,7 +156,7 @@ export interface KeptSnapshot {
 
 /** Settings in force on a node. */
 export interface SettingsInForce {
-  /** Null if the node has no cluster. */
+  /** Name of the node; null if it has no cluster. */
   readonly node: string | null;
   readonly settings: readonly {
     readonly setting: string;
@@ -178,7 +178,7 @@ export interface AdminSettings {
   readonly host: string;
   /** Port to listen on; 0 selects a free port. */
   readonly port: number;
-  /** If empty, every program on this machine may operate. */
+  /** Tokens of the operators. If there are none, every program on this machine may operate. */
   readonly tokens: readonly OperatorToken[];
   /** Certificate for TLS; undefined for plain HTTP. */
   readonly tls: Certificate | undefined;

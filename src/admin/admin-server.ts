@@ -46,15 +46,15 @@ const BODY_BYTES_MAX = 64 * 1024;
 const PARAM_LENGTH_MAX = 256 * 4 * 3;
 /** Time limits in ms; tests shorten them. */
 export const TIMES = {
-  /** For the headers, including the TLS handshake before them. */
+  /** Limit for the headers, including the TLS handshake before them. */
   headers: 10_000,
-  /** For a complete body. An import may take longer while data keeps arriving. */
+  /** Limit for a complete body. An import may take longer while data keeps arriving. */
   body: 60_000,
-  /** For a complete request. Disabled, because an import may take hours; `body` limits all other requests. */
+  /** Limit for a complete request. Disabled, because an import may take hours; `body` limits all other requests. */
   request: 0,
   /**
-   * For a connection with no traffic in either direction. Without this limit, a client that does not read its answers
-   * would occupy a connection forever.
+   * Limit for a connection with no traffic in either direction. Without this limit, a client that does not read its
+   * answers would occupy a connection forever.
    */
   silence: 30_000,
   /** Interval at which Node checks connections against `headers` and `request`. */

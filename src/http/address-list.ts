@@ -16,7 +16,7 @@ interface Network {
 
 /** Parses an address. Returns undefined if the text is not one. */
 export function parseAddress(text: string): Address | undefined {
-  // Stricter than the parser, which also accepts 127.1, 0x7f.0.0.1 and zone IDs.
+  // Check the notation first, because the parser also accepts 127.1, 0x7f.0.0.1 and zone IDs.
   if (isIP(text) === 0 || text.includes('%')) return undefined;
   return Uint8Array.from(ipaddr.process(text).toByteArray());
 }

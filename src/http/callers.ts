@@ -4,7 +4,7 @@ import { type Address, type AddressList, addressOf, formatAddress, parseAddress 
 import type { HttpConnection, HttpRequest } from './http-port.js';
 import type { Claim, Signatures, Unsigned } from './signature.js';
 
-/** How a proxy conveys its client's address. */
+/** Way in which a proxy reports its client's address. */
 export type ForwardedBy = 'x-forwarded-for' | 'proxy-protocol';
 
 export interface CallerRules {
@@ -102,7 +102,7 @@ export class Callers {
     const { proxies, forwardedBy } = this.rules;
     if (peer === undefined || proxies === undefined || !proxies.has(peer)) return peer;
     if (forwardedBy === FORWARDED_FOR) return behindProxies(peer, forwardedFor(req), proxies);
-    // A proxy's own health check contains no client address.
+    // A proxy's own health check carries no client address, so the caller is the proxy.
     const proxied = new Uint8Array(res.getProxiedRemoteAddress());
     return proxied.length === 0 ? peer : addressOf(proxied);
   }

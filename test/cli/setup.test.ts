@@ -33,7 +33,7 @@ for (const version of ['20.15.0', '22.4.1']) {
   test(`Node ${version} is set up`, () => assert.deepEqual(setUpWith(version), { status: 0, stderr: '' }));
 }
 
-/** Runs setup.sh in a tree without a compiler whose sources are so much older than what was built. */
+/** Runs setup.sh in a tree that has no compiler, and whose sources are this many seconds older than the built files. */
 function setUpPruned(files: readonly string[], olderSeconds: number): { status: number | null; stderr: string } {
   const folder = makeTempFolder();
   for (const path of ['src/cli', 'dist/src', 'node_modules']) mkdirSync(`${folder.path}/${path}`, { recursive: true });

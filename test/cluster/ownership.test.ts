@@ -89,7 +89,7 @@ class Bench {
     });
   }
 
-  /** Ticks for the given time, with `seen` as the log's head. */
+  /** Lets the given time pass, tick by tick, with `seen` as the log's head. */
   async tickFor(ms: number, seen = this.head): Promise<void> {
     for (let passed = 0; passed < ms; passed += 50) {
       this.watch.headSeen(0, seen, this.time.nowMs);

@@ -15,7 +15,7 @@ import { fault, type Scene } from './scene.js';
 import { EAGER } from './snapshots.js';
 import { Witness } from './witness.js';
 
-/** A log behind a proxy, and an owner of the log. */
+/** An owner of a log that is behind a proxy. */
 class Owner {
   private readonly format: EntryCodec;
   private readonly nonce = randomBytes(8).toString('hex');

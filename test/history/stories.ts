@@ -48,7 +48,7 @@ async function everything(store: StoreWriter): Promise<void> {
   await tellCancelsOfCy(store);
   await tellOldTimes(store);
   await store.takeOver({ host: 'nœud-b', pid: 1, startedMs: store.now });
-  // An owner that writes only a fence.
+  // Let an owner write only a fence.
   await store.takeOver({ host: 'node-c', pid: 4_000_000, startedMs: store.now });
   await tellTheEnd(store);
 }

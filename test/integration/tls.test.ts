@@ -45,7 +45,7 @@ interface Asked {
   readonly type?: string;
 }
 
-/** Sends a request that trusts only this certificate, under its own name. */
+/** Sends a request for the given host name, trusting only this certificate. */
 function ask(url: string, { certificateFile }: CertificateFiles, name: string, asked: Asked = {}): Promise<string> {
   const { method = 'POST', body = '', type = 'application/json' } = asked;
   const headers = { Authorization: `Bearer ${TOKEN}`, 'Content-Type': type, 'Content-Length': Buffer.byteLength(body) };

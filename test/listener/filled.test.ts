@@ -106,7 +106,7 @@ test("strangers outside allow.networks do not displace a platform's connections"
     assert.equal((await client.post('placeBets', bet('ann', `b${round}`))).statusCode, 0);
   }
   let metrics = '';
-  // Node accepts one connection in each turn of the event loop.
+  // Wait, because Node accepts only one connection in each event-loop iteration.
   await until('all strangers are counted', async () => {
     metrics = await (await fetch(`${node.adminUrl}/metrics`)).text();
     return /walletd_connections_refused_total\{listener="callbacks",reason="address"\} 500\n/.test(metrics);

@@ -243,7 +243,7 @@ export function varied(command: CallbackCommand, element: number, change: object
   const field = Object.keys(change)[0] as string;
   if ('requestId' in change && txn !== undefined) return { ...command, id: change.requestId as string };
   if (txn === undefined || !(field in txn) || (field === 'status' && command.type !== 'placeBets')) return undefined;
-  // A movement is stored in a round with the movement's id.
+  // A movement has no round of its own to change, because it is stored in a round with the movement's id.
   if (command.type === 'adjustBalance' && field === 'roundId') return undefined;
   const { id } = change as { readonly id?: string };
   if (command.type === 'adjustBalance' && id !== undefined) {

@@ -14,7 +14,7 @@ export function drawHistory(random: Random, most = MOST): Message[] {
   return Array.from({ length: LEAST + random.below(most - LEAST) }, () => drawer.next());
 }
 
-/** The same messages with unique ids, rounds and requests. */
+/** Copies the messages with unique ids, rounds and requests. */
 export function elsewhere(messages: readonly Message[], suffix: string): Message[] {
   return messages.map((message) => ({
     ...message,

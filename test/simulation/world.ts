@@ -93,7 +93,7 @@ export class World {
     this.store = new SimulatedStore(STORE_ID, shards, servers, time, this.random.fork(), settings.replicasBehindMs);
     this.table = new SimulatedTable(this.random.fork());
     this.bettors = new Bettors(this, settings.players);
-    // Uses a separate random stream, so that runs without an archive stay the same.
+    // Use a separate random stream, so that runs without an archive stay the same.
     this.archiveServer = new SimulatedStore(STORE_ID, 0, 1, time, new Random(~seed));
     // An archive that several nodes share is on a server, which has its own clock.
     if (nodes > 1) this.archive.serverMs = () => time.wallMs();

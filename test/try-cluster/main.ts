@@ -43,7 +43,7 @@ if (missing !== undefined) {
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'walletd-cluster-'));
-// All files of the parts are in this folder.
+// All parts put their temporary files into this folder.
 process.env.TMPDIR = folder;
 // A process that was just killed may still be writing.
 process.on('exit', () => rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 }));

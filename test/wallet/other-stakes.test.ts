@@ -50,7 +50,7 @@ test('a refund gives back the stake of the confirmation', () => {
   domain.run(cancel([{ id: 'b', betAmount: 95 }], { id: 'q-cancel' }));
   assert.equal(domain.wallet('ann').balance, 1000);
   domain.run(rollback([{ id: 'b', betAmount: 95, payoutAmount: 0, skipBalanceUpdate: true }], { id: 'q-back' }));
-  // The stake was returned, and neither of the acknowledged messages takes it again.
+  // Check that neither acknowledged message takes the returned stake again.
   for (const message of [open, place([WAITING], { id: 'q-waiting' })]) {
     const { answer, event } = domain.run(message);
     assert.deepEqual([answer.type, event], ['accepted', undefined]);

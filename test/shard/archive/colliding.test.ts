@@ -92,7 +92,7 @@ test('a bet restores only its own round, even among equal stored hashes', async 
   const [roundId = ''] = roundIds;
   assert.equal((await host.execute(place([{ id: 'new', roundId }]))).type, 'accepted');
   assert.equal(host.host.measures()[0]?.transactions, 2);
-  // The other rounds are still found, by round and by transaction.
+  // Check that the other rounds are still found, by round and by transaction.
   const last = roundIds.length - 1;
   const late = voided([{ id: `t${last}`, roundId: roundIds[last] ?? '', payoutAmount: 15 }]);
   assert.equal((await host.execute(late)).type, 'accepted');

@@ -40,7 +40,7 @@ export class LossyFile {
   sync(before: number): void {
     for (const change of this.changes) if (change.at < before) carryOut(change, this.synced);
     this.changes = this.changes.filter(({ at }) => at >= before);
-    // Later durable changes have just been overwritten, so apply them again.
+    // The synced changes may have overwritten later durable ones, so apply those again.
     for (const change of this.changes) if (change.isDurable) carryOut(change, this.synced);
   }
 

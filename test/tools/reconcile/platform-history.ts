@@ -15,7 +15,7 @@ export interface Told {
   payout: number | null;
   betStatus: string;
   updatedDate: string;
-  /** How the round ended. Only this test uses it. */
+  /** Way in which the round ended. Only this test uses the field. */
   readonly way: Way;
 }
 
