@@ -1,3 +1,4 @@
+import { mkdirSync } from 'node:fs';
 import { startChild } from './child.js';
 import { freePort } from './free-port.js';
 import { findRedisVersion, REDIS_SERVER } from './versions.js';
@@ -13,8 +14,12 @@ const SETTINGS: Readonly<Record<string, string>> = {
   'no-appendfsync-on-rewrite': 'no',
   ...NEVER_REWRITTEN,
   'maxmemory-policy': 'noeviction',
+  'repl-diskless-sync-delay': '0',
   save: '',
 };
+
+/** A replica begins a new append-only file after its copy, and confirms no fsync before that. */
+const REPLICA_READY = /Background AOF rewrite finished successfully|Reused RDB file from primary sync as AOF base/;
 
 /** Sentence that explains why no server can run on this machine; undefined if one can. */
 export function whyNoRedis(): string | undefined {
@@ -23,15 +28,36 @@ export function whyNoRedis(): string | undefined {
 }
 
 /**
- * Starts a real Redis on a free port, with its files in `folder`, until the bench ends. Resolves to its URL. With
- * `always`, every write is on disk before it is acknowledged.
+ * Starts a real Redis on a free port, with its files in `folder`, until the bench ends, and a replica if wanted. Resolves
+ * to its URL. With `always`, every write is on disk before it is acknowledged.
  */
-export async function startRedis(folder: string, appendfsync: 'always' | 'everysec'): Promise<string> {
+export async function startRedis(
+  folder: string,
+  appendfsync: 'always' | 'everysec',
+  hasReplica = false,
+): Promise<string> {
   const problem = whyNoRedis();
   if (problem !== undefined) throw new Error(problem);
-  const port = String(await freePort());
-  const settings = { bind: '127.0.0.1', port, dir: folder, appendfsync, ...SETTINGS };
-  const args = Object.entries(settings).flatMap(([name, value]) => [`--${name}`, value]);
-  await startChild(REDIS_SERVER, args, (line) => line.includes('Ready to accept connections'));
+  const port = await startServer({ dir: folder, appendfsync });
+  if (hasReplica) {
+    const dir = `${folder}/replica`;
+    mkdirSync(dir);
+    await startServer({ dir, appendfsync, replicaof: `127.0.0.1 ${port}` }, REPLICA_READY);
+  }
   return `redis://127.0.0.1:${port}`;
+}
+
+/** Resolves to its port when a line of its log matches. */
+async function startServer(
+  changes: Readonly<Record<string, string>>,
+  isReady = /Ready to accept connections/,
+): Promise<string> {
+  const port = String(await freePort());
+  const settings = { bind: '127.0.0.1', port, ...SETTINGS, ...changes };
+  const args = Object.entries(settings).flatMap(([name, value]) => [
+    `--${name}`,
+    ...(value === '' ? [''] : value.split(' ')),
+  ]);
+  await startChild(REDIS_SERVER, args, (line) => isReady.test(line));
+  return port;
 }

@@ -10,7 +10,7 @@ import { findRedisVersion } from './versions.js';
 export const STORES = ['lmdb', 'redis'] as const;
 export type StoreKind = (typeof STORES)[number];
 
-export const DURABILITIES = ['fsync', 'os'] as const;
+export const DURABILITIES = ['fsync', 'os', 'replicas:1', 'synced:1'] as const;
 /** Durability of answers: the walletd setting `durability`. */
 export type Durability = (typeof DURABILITIES)[number];
 
@@ -50,10 +50,12 @@ export async function startStore({ store: kind, durability, folder, redis: users
     };
   }
   if (usersUrl !== undefined) return onUsersRedis(usersUrl, durability, node);
-  const appendfsync = durability === 'fsync' ? 'always' : 'everysec';
-  const redisUrl = await startRedis(own, appendfsync);
+  const appendfsync = durability === 'fsync' || durability === 'synced:1' ? 'always' : 'everysec';
+  const hasReplica = durability === 'replicas:1' || durability === 'synced:1';
+  const redisUrl = await startRedis(own, appendfsync, hasReplica);
+  const waits = hasReplica ? `, ${durability} with a replica,` : '';
   return {
-    durability: `${findRedisVersion()} with appendonly yes, appendfsync ${appendfsync} in ${folder}`,
+    durability: `${findRedisVersion()} with appendonly yes, appendfsync ${appendfsync}${waits} in ${folder}`,
     ...onRedis(redisUrl, durability, node, ''),
   };
 }

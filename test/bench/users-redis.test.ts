@@ -50,3 +50,17 @@ test('a report does not contain the Redis password', () => {
     'bench load --redis redis://h:1/0 --rate 1',
   );
 });
+
+test('a bench with replicas:1 starts a replica that is in step', { skip: whyNoRedis() ?? false }, () =>
+  withCleanUp(async () => {
+    const { redisUrl = '' } = await startStore({ store: 'redis', durability: 'replicas:1', folder: tmpdir() });
+    const redis = new Redis(redisUrl);
+    try {
+      assert.match(await redis.info('replication'), /^slave0:.*state=online/m);
+      await redis.set('key', 'value');
+      assert.equal(await redis.wait(1, 5000), 1);
+    } finally {
+      redis.disconnect();
+    }
+  }),
+);
