@@ -180,9 +180,10 @@ export const settingsSchema = group({
   durability: string({
     pattern: '^(fsync|os|peers:1|(replicas|synced):[1-9])$',
     description:
-      'What a write must have reached before its callback is answered: `fsync`, `os` (a second can be lost), ' +
-      '`replicas:N`, `synced:N`, which also waits for their disks, or `peers:1`: another node of the cluster has it. LMDB knows ' +
-      '`fsync` only.',
+      'Where a write must be before its callback is answered. `fsync`: on the disk of the store. `os`: in Redis, whose ' +
+      'disk follows within a second (that second can be lost). `replicas:N`: in Redis and in N replicas. `synced:N`: on ' +
+      'the disks of Redis and of N replicas. `peers:1`: on the disk of Redis and in one other node of the cluster. LMDB ' +
+      'supports only `fsync`.',
   }),
   postgres: group({
     trustConfig: boolean({
