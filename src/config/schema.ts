@@ -49,36 +49,37 @@ const operatorToken = group({
   name: string({ pattern: OPERATOR_NAME }),
   role: option(
     ['monitor', 'read', 'operate'],
-    'What the token allows: to read metrics, health and the cluster, to read everything, or to change it as well.',
+    'Rights of the token. `monitor`: to read metrics, health and the cluster. `read`: to read everything. `operate`: ' +
+      'to read and change everything.',
   ),
   token: string({ pattern: TOKEN }),
 });
 
 export const settingsSchema = group({
   host: text('Address of the callback listener.'),
-  port: count(0, 65_535, 'Port of the callback listener; 0 takes a free one.'),
+  port: count(0, 65_535, 'Port of the callback listener. 0: any free port.'),
   httpLibrary: option(
     ['auto', 'uws', 'node'],
-    'HTTP library of the callback listener. `auto`: uWebSockets.js where one of its binaries loads, otherwise the HTTP of Node itself, which is ' +
-      'slower. `uws` does not start without a binary.',
+    "HTTP library of the callback listener. `auto`: uWebSockets.js if one of its binaries loads, otherwise Node's " +
+      'own HTTP server, which is slower. `uws`: walletd does not start without a binary.',
   ),
   admin: group({
     host: text("Address of the operator API's listener."),
-    port: count(0, 65_535, "Port of the operator API's listener; 0 takes a free one."),
+    port: count(0, 65_535, "Port of the operator API's listener. 0: any free port."),
     token: nullable(
       string({
         pattern: TOKEN,
         description:
-          'Bearer token of the operator API, at least 16 characters without blanks. Its operator is named operator and may do ' +
-          'everything. Without any token the operator API binds to loopback only.',
+          'Bearer token of the operator API: at least 16 characters, no spaces. It belongs to the operator named ' +
+          '`operator`, who has all rights. Without any token, the operator API listens on loopback only.',
       }),
     ),
     tokens: array(operatorToken, {
       description:
-        'Further tokens: `{"name", "role", "token"}`; the role is `monitor`, `read` or `operate`. The name is written into the log ' +
-        'with each of its operations.',
+        'Additional tokens: `{"name", "role", "token"}`; the role is `monitor`, `read` or `operate`. The log records ' +
+        'each operation with the name of the token that was used.',
     }),
-    tokenFile: optionalText('File that holds `admin.token`.'),
+    tokenFile: optionalText('File that contains `admin.token`.'),
     tls: tlsFiles('the operator API'),
   }),
   tls: tlsFiles('the callback listener'),
@@ -88,94 +89,101 @@ export const settingsSchema = group({
       count(
         0,
         65_535,
-        'Port of a listener for load balancers: `/livez` and `/readyz` over plain HTTP, without a token, and nothing ' +
-          'else. 0 takes a free one. Unset: there is none.',
+        'Port of a listener for load balancers that serves only `/livez` and `/readyz`, over plain HTTP and without a ' +
+          'token. 0: any free port. Unset: no such listener.',
       ),
     ),
   }),
   signature: group({
     keys: optionalText(
-      'Keys that callbacks may be signed with: `ID:SECRET`, separated by blanks or line ends; a secret has at least 16 ' +
+      'Keys for signing callbacks: `ID:SECRET`, separated by spaces or line breaks; a secret has at least 16 ' +
         'characters. Unset: callbacks need no signature.',
     ),
-    keysFile: optionalText('File that holds `signature.keys`.'),
+    keysFile: optionalText('File that contains `signature.keys`.'),
     maxSkewMs: count(
       1,
       86_400_000,
-      "How far the time of a signature may be from this machine's time, in milliseconds.",
+      "Maximum difference between the time in a signature and this machine's time, in milliseconds.",
     ),
   }),
   allow: group({
     networks: optionalText(
-      'Addresses and networks that callbacks may come from, e.g. `192.0.2.0/24, 2001:db8::/32`. Unset: any.',
+      'Addresses and networks from which callbacks are accepted, e.g. `192.0.2.0/24, 2001:db8::/32`. Unset: any ' +
+        'address.',
     ),
     proxies: optionalText(
-      "Addresses and networks of proxies whose word about the caller's address is trusted. Unset: none.",
+      "Addresses and networks of the proxies that are trusted to report the caller's address. Unset: no proxy is " +
+        'trusted.',
     ),
     forwardedBy: option(
       ['x-forwarded-for', 'proxy-protocol'],
-      'How these proxies pass the address on: in a header, or in the PROXY protocol (version 2, without TLS).',
+      "How these proxies report the caller's address: in a header, or by the PROXY protocol (version 2, without TLS).",
     ),
   }),
   callbacks: group({
     aliases: record(/^/, string(), {
       description:
-        'Further paths of endpoints, for platforms that call them otherwise: `{"/balance": "checkBalance"}`. Signatures, metrics and ' +
-        "logs are the endpoint's.",
+        'Additional paths of endpoints, for platforms that use other names: `{"/balance": "checkBalance"}`. Signatures, ' +
+        'metrics and logs treat a request to such a path as a request to the endpoint.',
     }),
     strict: nullable(
       boolean({
         description:
-          'True: fields that decide nothing must not be missing, and a placeBets of 0 needs `isFeature`. Null: false, but true where ' +
-          '`decisions.version` is 1.',
+          'True: informational fields are required as well, and a placeBets of 0 needs `isFeature`. Null: true if ' +
+          '`decisions.version` is 1, otherwise false.',
       }),
     ),
     reason: nullable(
       boolean({
         description:
-          'True: the answer to a malformed callback says why, in a field `reason`. Null: true, but false where `decisions.version` is 1.',
+          'True: the answer to a malformed callback has a field `reason` that explains the error. Null: false if ' +
+          '`decisions.version` is 1, otherwise true.',
       }),
     ),
     prefix: optionalText(
-      'Path before the endpoints for platforms that put one there, e.g. `/wallet` for `/wallet/placeBets`; without it they are served as well.',
+      'Path prefix for platforms that put one before the endpoint, e.g. `/wallet` for `/wallet/placeBets`. The ' +
+        'endpoints are also served without the prefix.',
     ),
   }),
   statusCodes: group({
     closed: option(
       ['own', 'duplicate'],
-      'What a cancelled or settled transaction is answered with: 20003 and 20004, or 20002 for platforms that have neither.',
+      'Status codes for a transaction that is already cancelled or settled. `own`: 20003 and 20004. `duplicate`: 20002 ' +
+        'for both, for platforms that know neither code.',
     ),
   }),
   insecure: boolean({
     description:
-      'Lets the callback listener bind to more than loopback with neither signature.keys nor allow.networks, and the ' +
-      'operator API take its tokens over plain HTTP there.',
+      'True: the callback listener may listen beyond loopback without signature.keys and allow.networks, and the ' +
+      'operator API may accept tokens there over plain HTTP.',
   }),
   requireTls: boolean({
     description:
-      'True: a start is refused when the store or the archive is beyond this machine and reached without TLS. False: a warning.',
+      'True: walletd refuses to start if it would connect to a store or an archive on another machine without TLS. ' +
+      'False: walletd only logs a warning.',
   }),
   store: string({
     pattern: STORE_PATTERN,
     description:
-      'Where the logs are: `lmdb:FOLDER`, `redis://user:password@host:port/database`, `rediss://…` (TLS), ' +
-      '`redis+sentinel://host:port,host:port/name` (several names: shard by shard in turn; `rediss+sentinel://…`; ' +
-      '`?sentinel=user:password` at the end logs in to the sentinels) or `redis+cluster://host:port,host:port` ' +
-      '(`rediss+cluster://…`).',
+      'Address of the store: `lmdb:FOLDER`, `redis://user:password@host:port/database`, `rediss://…` (TLS), ' +
+      '`redis+sentinel://host:port,host:port/name` (with several names, the shards are assigned to them in turn; ' +
+      '`rediss+sentinel://…`; `?sentinel=user:password` at the end logs in to the sentinels) or ' +
+      '`redis+cluster://host:port,host:port` (`rediss+cluster://…`).',
   }),
-  storeFile: optionalText('File that holds `store`.'),
+  storeFile: optionalText('File that contains `store`.'),
   archive: nullable(
     string({
       pattern: '^postgres(ql)?://.',
       description:
-        'Where closed rounds go: `postgres://user:password@host:port/database?sslmode=verify-full`, each part percent-encoded. ' +
-        'Unset: of an LMDB store into its folder, of Redis nowhere, so that all of them stay in memory.',
+        'Address of the archive for closed rounds: `postgres://user:password@host:port/database?sslmode=verify-full`, ' +
+        'each part percent-encoded. Unset: an LMDB store keeps its archive in its own folder; a Redis store has no ' +
+        'archive, so closed rounds stay in memory.',
     }),
   ),
-  archiveFile: optionalText('File that holds `archive`.'),
+  archiveFile: optionalText('File that contains `archive`.'),
   storePrefix: string({
     pattern: '^[A-Za-z0-9_.:-]{1,64}$',
-    description: 'Prefix of all keys in Redis.',
+    description: "Prefix of all of walletd's keys in Redis.",
   }),
   durability: string({
     pattern: '^(fsync|os|peers:1|(replicas|synced):[1-9])$',
@@ -188,22 +196,24 @@ export const settingsSchema = group({
   postgres: group({
     trustConfig: boolean({
       description:
-        'True: walletd does not check fsync, full_page_writes and synchronous_commit of PostgreSQL; for hosts whose storage makes ' +
-        'them needless.',
+        "True: walletd does not check PostgreSQL's fsync, full_page_writes and synchronous_commit; for hosts whose " +
+        'storage is safe without them.',
     }),
   }),
   redis: group({
     trustConfig: boolean({
-      description: 'True: walletd does not check the settings of Redis; for hosts that forbid CONFIG GET.',
+      description: "True: walletd does not check Redis's settings; for hosts that forbid CONFIG GET.",
     }),
   }),
   nodeFolder: text(
-    "Folder for this node's own files: what it last acknowledged, and log entries that the store lost or could not be asked for.",
+    "Folder for this node's own files, such as the record of its newest acknowledged entries, and acknowledged " +
+      'entries that are missing from the log or could not be checked.',
   ),
   init: nullable(
     option(
       ['auto', 'never'],
-      '`auto` creates a store where there is none, `never` refuses to start without one. Unset: `auto` for LMDB, `never` for Redis.',
+      '`auto`: walletd creates a store if none exists. `never`: walletd refuses to start without a store. Unset: ' +
+        '`auto` for LMDB, `never` for Redis.',
     ),
   ),
   shards: count(1, 1024, 'Number of shards. Fixed when the store is created.'),
@@ -211,31 +221,39 @@ export const settingsSchema = group({
     count(
       0,
       64,
-      'Worker threads for the shards; 0: the main thread. Unset: 0 on up to 2 cores, else cores - 2, at most 3.',
+      'Number of worker threads that run the shards. 0: the main thread runs them. Unset: 0 on up to 2 cores, ' +
+        'otherwise cores - 2, at most 3.',
     ),
   ),
   log: group({
-    level: option(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], 'Lowest level that is logged.'),
+    level: option(
+      ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'],
+      'Lowest level of log lines that are written.',
+    ),
     metricsSeconds: count(0, 86_400, 'Seconds between log lines with counters; 0: none.'),
     callbacks: option(
       ['none', 'errors', 'slow', 'all'],
-      'Callbacks that get a log line of their own: none, those answered with a statusCode other than 0, those that took ' +
-        '`log.slowMs` or longer, or all.',
+      'Callbacks that get their own log line. `errors`: callbacks whose statusCode is not 0. `slow`: callbacks that ' +
+        'took `log.slowMs` or longer.',
     ),
-    slowMs: count(0, 60_000, 'Milliseconds after which a callback counts as slow.'),
+    slowMs: count(0, 60_000, 'Duration from which a callback counts as slow, in milliseconds.'),
   }),
   money: group({
-    scale: count(0, 8, 'Decimals of a currency that is not listed. Fixed when the store is created.'),
+    scale: count(
+      0,
+      8,
+      'Number of decimals of each currency that is not in `money.scales`. Fixed when the store is created.',
+    ),
     scales: record(CURRENCY, integer({ minimum: 0, maximum: 8 }), {
-      description: 'Decimals by currency, e.g. `{"BTC": 8}`. Fixed when the store is created.',
+      description: 'Number of decimals by currency, e.g. `{"BTC": 8}`. Fixed when the store is created.',
     }),
     amountMax: nullable(
       number({
         exclusiveMinimum: 0,
         maximum: 1e15,
         description:
-          'Largest single amount, in whole currency, of a currency that is not listed. Null: a tenth of the largest balance, which is 2^53 units ' +
-          '(90 billion with 4 decimals, 9 million with 8).',
+          'Largest single amount, in whole currency units, in each currency that is not in `money.amountMaxima`. Null: a ' +
+          'tenth of the largest balance, which is 2^53 units (90 billion with 4 decimals, 9 million with 8).',
       }),
     ),
     creditMax: nullable(
@@ -243,37 +261,37 @@ export const settingsSchema = group({
         exclusiveMinimum: 0,
         maximum: 1e15,
         description:
-          'Largest single credit that no bet answers for, in whole currency: a reward, a credit of adjustBalance, the refund of an unknown ' +
-          'tip. More is answered with 40003. Null: money.amountMax.',
+          'Largest single credit without a bet, in whole currency units: a reward, a credit of adjustBalance, or the ' +
+          'refund of an unknown tip. A larger credit gets 40003. Null: the value of money.amountMax.',
       }),
     ),
     amountMaxima: record(CURRENCY, number({ exclusiveMinimum: 0, maximum: 1e15 }), {
-      description: 'Largest single amount by currency, in whole currency, e.g. `{"IDR": 20000000000}`.',
+      description: 'Largest single amount by currency, in whole currency units, e.g. `{"IDR": 20000000000}`.',
     }),
     byHand: group({
       amountMaxima: record(CURRENCY, number({ exclusiveMinimum: 0, maximum: 1e15 }), {
         description:
-          'Most that an operator may move by hand in one operation, by currency, in whole currency, e.g. `{"THB": 50000}`. A currency that ' +
-          'is not listed has no such limit.',
+          'Maximum amount that an operator may move by hand in one operation, by currency, in whole currency units, e.g. ' +
+          '`{"THB": 50000}`. A currency that is not listed has no such limit.',
       }),
       dayMaxima: record(CURRENCY, number({ exclusiveMinimum: 0, maximum: 1e15 }), {
         description:
-          'Most that an operator may move by hand in one UTC day, deposits, withdrawals, corrections and imported balances together, by ' +
-          'currency, in whole currency.',
+          'Maximum sum that an operator may move by hand in one UTC day, by currency, in whole currency units. Deposits, ' +
+          'withdrawals, corrections and imported balances all count.',
       }),
       perMinute: nullable(
         count(
           1,
           100_000,
-          'How often an operator may move money by hand within a minute, on each node. Unset: as often as they like.',
+          'Maximum number of money movements by hand per operator and minute, on each node. Unset: no limit.',
         ),
       ),
       approveAbove: record(CURRENCY, number({ minimum: 0, maximum: 1e15 }), {
         description:
-          'Deposits, withdrawals and corrections of more than this wait until another operator approves, by currency, in whole currency. A ' +
-          'currency that is not listed needs no approval.',
+          'Amount above which a deposit, withdrawal or correction waits until another operator approves it, by currency, ' +
+          'in whole currency units. A currency that is not listed needs no approval.',
       }),
-      approvalHours: count(1, 720, 'Hours after which money that waits for another operator is refused by itself.'),
+      approvalHours: count(1, 720, "Hours after which a movement that waits for another operator's approval expires."),
     }),
   }),
   cluster: group({
@@ -282,96 +300,123 @@ export const settingsSchema = group({
       count(
         0,
         65_535,
-        'Port of the listener for other nodes. Set: several nodes share the shards of one store in Redis. Unset: this node has ' +
-          'all of them.',
+        'Port of the listener for other nodes. If set, several nodes share the shards of one store in Redis. Unset: this ' +
+          'node has all shards.',
       ),
     ),
     advertise: optionalText(
-      'Where other nodes reach this one: `HOST` or `HOST:PORT`. Unset: `cluster.host`, or where that is every address the ' +
-        'name of the machine.',
+      "Address at which other nodes reach this node: `HOST` or `HOST:PORT`. Unset: `cluster.host`, or the machine's " +
+        'host name if `cluster.host` stands for all addresses.',
     ),
-    name: optionalText('Name of this node, for people; another one for each. Unset: the name of the machine.'),
+    name: optionalText(
+      "Human-readable name of this node, which must be unique in the cluster. Unset: the machine's host name.",
+    ),
     zone: optionalText(
-      'What fails together, such as a data centre: a shard is followed in another zone, if that can be.',
+      "Name of a group of nodes that can fail together, such as a data centre. If possible, a shard's follower is in a " +
+        'different zone from its owner.',
     ),
     secret: nullable(
       string({
         pattern: TOKEN,
         description:
-          'What nodes prove to each other that they know, at least 16 characters without blanks. Needed beyond loopback.',
+          'Shared secret that authenticates the nodes to each other: at least 16 characters, no spaces. Required beyond ' +
+          'loopback.',
       }),
     ),
-    secretFile: optionalText('File that holds `cluster.secret`.'),
+    secretFile: optionalText('File that contains `cluster.secret`.'),
     tls: group({
       certificateFile: optionalText(
-        'PEM file with the certificate of this node for its links. Unset: plain WebSockets.',
+        'PEM file with the certificate of this node for its links. Unset: WebSockets without TLS.',
       ),
       keyFile: optionalText('PEM file with the private key of that certificate.'),
-      caFile: optionalText('PEM file with the authorities that sign the certificates of nodes, and of nobody else.'),
+      caFile: optionalText(
+        'PEM file with the certificate authorities of the nodes. These authorities must sign certificates only for nodes.',
+      ),
     }),
-    followers: count(0, 3, 'Nodes that follow each shard and can take it over with nothing to load.'),
-    expect: count(1, 1000, 'Nodes that the first plan waits for, up to a minute.'),
-    drainSeconds: count(0, 3600, 'How long the end of a node waits until others have its shards.'),
+    followers: count(
+      0,
+      3,
+      'Number of nodes that follow each shard, and can therefore take it over without loading it first.',
+    ),
+    expect: count(1, 1000, 'Number of nodes that the first plan waits for, for at most a minute.'),
+    drainSeconds: count(
+      0,
+      3600,
+      'Maximum number of seconds that a stopping node waits for other nodes to take over its shards.',
+    ),
   }),
   storeWaitSeconds: count(
     0,
     86_400,
-    'How long a start waits for a store that is away (refuses connections, has none left, loads its data). 0: it does not wait.',
+    'Maximum number of seconds that a starting process waits for an unavailable store, which refuses connections, ' +
+      'has no free connections, or is still loading its data. 0: the process does not wait.',
   ),
   requestDeadlineMs: count(
     1,
     60_000,
-    'Milliseconds after which a callback is answered with 50001 and HTTP 503: outcome unknown.',
+    'Deadline of a callback, in milliseconds. After the deadline the answer is 50001 with HTTP 503: outcome unknown.',
   ),
-  txnsMax: count(1, 10_000, 'Maximum number of elements of one `txns` array.'),
+  txnsMax: count(1, 10_000, 'Maximum number of elements in one `txns` array.'),
   tombstonesMax: count(1, 1_000_000, 'Maximum number of remembered cancels of unknown ids and rounds, per player.'),
   openBetsMax: count(1, 1_000_000, 'Maximum number of OPEN and WAITING bets, per player.'),
   historyMax: count(
     1,
     1_000_000,
-    'Maximum number of adjustments and of rollbacks of one bet, of payouts of one round, and of its cancels, voids and rollbacks; of messages without an effect that one round remembers, where it is below 100.',
+    'Maximum number of adjustments of one bet, of rollbacks of one bet, of payouts of one round, and of cancels, ' +
+      'voids and rollbacks of one round. A value below 100 also limits the messages without an effect that one round ' +
+      'remembers.',
   ),
   decisions: group({
     version: nullable(
       count(
         1,
         2,
-        'Version of the decisions that hold (docs/decisions-versions.md): 2 is that of today, 1 the one before. Null: as when the store was created.',
+        'Version of the decisions that apply (docs/decisions-versions.md): 2 is the current version, 1 the earlier one. ' +
+          'Null: the version with which the store was created.',
       ),
     ),
   }),
-  duplicates: option(['replay', 'reject'], '`replay` answers a repeat with its first answer, `reject` with 20002.'),
+  duplicates: option(['replay', 'reject'], '`replay`: a repeat gets the first answer. `reject`: a repeat gets 20002.'),
   sessionToken: option(
     ['ignore', 'check'],
-    "`check` answers 30001 to a checkBalance, placeBets or placeTips without the token of the player's session, which the operator " +
-      'API sets. Only where every product sends one.',
+    "`check`: a checkBalance, placeBets or placeTips without the token of the player's session gets 30001. The " +
+      'operator API sets this token. Use `check` only if every product sends it.',
   ),
   round: group({
     ended: option(
       ['refuse-payouts', 'ignore', 'refuse-all'],
-      'What a round that has ended (isEndRound) refuses: further payouts, nothing, or new bets as well.',
+      'What a round refuses after its end (isEndRound). `refuse-payouts`: further payouts. `ignore`: nothing. ' +
+        '`refuse-all`: further payouts and new bets.',
     ),
   }),
   void: group({
-    amounts: option(['recorded', 'request'], "What a void moves back: the recorded amounts, or the request's."),
+    amounts: option(
+      ['recorded', 'request'],
+      'Amounts that a void moves back: the recorded amounts, or the amounts in the request.',
+    ),
     allowNegativeBalance: boolean({
-      description: 'False: a void that would make the balance negative is answered with 10002.',
+      description: 'False: a void that would make the balance negative gets 10002.',
     }),
   }),
   rollback: group({
     allowNegativeBalance: boolean({
-      description: 'False: a rollback that would make the balance negative is answered with 10002.',
+      description: 'False: a rollback that would make the balance negative gets 10002.',
     }),
     stale: option(
       ['request', 'time', 'off'],
-      'How the late retry of a settle or cancel that was rolled back is known, and answered with 20002: by its request id; by its timestampMillis, where it is before the one of the rollback (for platforms that settle again under the same request id); or, with `off`, the very message alone, which was sent before the rollback.',
+      'How walletd recognises the late retry of a settle or cancel that was rolled back, which gets 20002. `request`: ' +
+        'by its request id. `time`: by a timestampMillis before that of the rollback, for platforms that settle again ' +
+        'under the same request id. `off`: only the identical message that was sent before the rollback counts as a late ' +
+        'retry.',
     ),
   }),
   tips: group({
     unknown: nullable(
       option(
         ['credit', 'reject'],
-        'What to do with the cancel of an unknown tip: credit it once, or answer 20001. Null: `reject`, but `credit` in a store that was created before placeTips was served. Where no message places tips, set `credit`.',
+        'Effect of the cancel of an unknown tip. `credit`: the amount is credited once. `reject`: the answer is 20001. ' +
+          'Null: `credit` in a store that was created before placeTips was served, otherwise `reject`. Set `credit` if ' +
+          'your platform sends no placeTips.',
       ),
     ),
     unknownMax: count(0, 1_000_000, 'Maximum number of unknown tips credited per player and UTC day.'),
@@ -381,23 +426,32 @@ export const settingsSchema = group({
       number({
         minimum: 0,
         description:
-          'Largest single credit of adjustBalance, in whole currency: nothing of ours says that it is owed. More is answered with 40003. Null: money.creditMax.',
+          'Largest single credit of adjustBalance, in whole currency units. walletd has no record that such a credit is ' +
+          'owed. A larger credit gets 40003. Null: the value of money.creditMax.',
       }),
     ),
   }),
   products: group({
-    unlisted: option(['accept', 'reject'], 'Whether callbacks of products that are not in the list are accepted.'),
+    unlisted: option(
+      ['accept', 'reject'],
+      'Whether callbacks are accepted for products that are not in `products.list`.',
+    ),
     list: array(product, {
       description: 'Products: `{"id", "blocked"}`. `type` and `isSingleState` are accepted and have no effect.',
     }),
   }),
   retention: group({
-    transactions: count(1, 36_500, 'Days for which ids are remembered after the last change of their round.'),
+    transactions: count(
+      1,
+      36_500,
+      'Number of days for which walletd remembers ids, counted from the last change of their round.',
+    ),
     memorySeconds: number({
       minimum: 0.001,
       maximum: 31_536_000,
       description:
-        'How long a round of which nothing is open stays in memory after its last change, where there is an archive.',
+        'Number of seconds that a round without open bets stays in memory after its last change. Applies only with an ' +
+        'archive.',
     }),
   }),
   clock: group({
@@ -405,8 +459,9 @@ export const settingsSchema = group({
       string({
         pattern: '^\\d{4}-\\d{2}-\\d{2}$',
         description:
-          "Today's date (UTC) from a calendar, by somebody who has checked this machine's clock. While the clock agrees within a day: log time " +
-          'far ahead of it is set back when the shards are taken over, and days and ids expire without further witnesses.',
+          "Today's date (UTC), set by an operator who has checked this machine's clock. While the clock is within a day of " +
+          'this date, taking over a shard whose log time is far ahead of the clock sets log time back, and archive days ' +
+          'and ids expire without confirmation by other clocks.',
       }),
     ),
   }),
@@ -414,67 +469,91 @@ export const settingsSchema = group({
     everyEntries: count(
       0,
       1_000_000_000,
-      "Entries of a shard's log after which a snapshot of it is taken; 0: not by entries.",
+      'Number of log entries after which walletd takes a new snapshot of a shard. 0: the number of entries causes no ' +
+        'snapshot.',
     ),
     everySeconds: count(
       0,
       86_400,
-      'Seconds after which a snapshot is taken of a shard that has changed; 0: not by time.',
+      'Number of seconds after which walletd takes a new snapshot of a shard that has changed. 0: time causes no ' +
+        'snapshot.',
     ),
-    keep: count(1, 100, 'Snapshots kept of each shard; its log is trimmed once there are this many.'),
+    keep: count(
+      1,
+      100,
+      "Number of snapshots that are kept of each shard. The shard's log is trimmed once it has this many snapshots.",
+    ),
   }),
   backup: group({
     metricsFile: optionalText(
-      'File that `walletd backup --follow --metrics` writes on this machine: the console tells of it. Unset: the console knows no backup.',
+      "File that `walletd backup --follow --metrics` writes on this machine. The console shows the backup's progress " +
+        'from this file. Unset: the console shows no backup.',
     ),
   }),
   history: group({
-    maxBytes: count(0, 1e15, 'Bytes of log kept from before the oldest snapshots; each shard has an equal share.'),
+    maxBytes: count(
+      0,
+      1e15,
+      'Bytes of log that are kept from before the oldest snapshots. All shards have equal shares.',
+    ),
   }),
   memory: group({
     idleSeconds: count(
       1,
       86_400,
-      'Seconds after which a player whom nobody asks for is packed, into half the room; at the latest after twice as many.',
+      "Number of seconds after which an unused player is hibernated, which halves the player's memory. It happens " +
+        'after twice this time at the latest.',
     ),
     maxBytes: nullable(
       integer({
         minimum: 96 * MIB,
         description:
-          'Limit for the memory of all threads together, records and heaps, in bytes. Unset: half of the memory of the machine or container.',
+          'Limit for the memory of all threads together, both records and heaps, in bytes. Unset: half of the memory of ' +
+          'the machine or container.',
       }),
     ),
   }),
   limits: group({
-    bodyBytesMax: count(1, 16 * MIB, 'Maximum bytes of one callback; beyond it 413.'),
+    bodyBytesMax: count(1, 16 * MIB, "Maximum size of one callback's body, in bytes. A larger one gets HTTP 413."),
     connectionsMax: count(
       1,
       1_000_000,
-      'Maximum number of open connections of the callback listener; a further one takes the place of one that has asked nothing, or is closed.',
+      'Maximum number of open connections of the callback listener. If it is reached, ' +
+        'walletd closes the oldest connection without a request, otherwise the new one.',
     ),
     idleSeconds: count(
       1,
       3600,
-      'Seconds that an idle connection of the operator API stays open. Longer than a balancer in front keeps its own.',
+      'Number of seconds that an idle connection to the operator API stays open. It must be longer than a load ' +
+        'balancer in front keeps its idle connections.',
     ),
-    inFlightMax: count(1, 1_000_000, 'Maximum number of callbacks that wait for their answer; beyond it 503.'),
+    inFlightMax: count(
+      1,
+      1_000_000,
+      'Maximum number of callbacks that wait for their answer. Further callbacks get HTTP 503.',
+    ),
     inFlightBytesMax: count(
       1,
       1024 * MIB,
-      'Maximum bytes of the bodies of these together, and as many again of bodies still being received; beyond it 503.',
+      'Maximum total size of the bodies of callbacks that wait for their answer, in bytes. The same limit applies ' +
+        'again to bodies that are still being received. Beyond the limit, callbacks get HTTP 503.',
     ),
     mailboxMax: count(
       1,
       1_000_000,
-      'Maximum number of commands that wait for a shard whose entry is full; beyond it 503.',
+      'Maximum number of commands that wait for a shard whose current log entry is full. Further commands get HTTP 503.',
     ),
     batchEventsMax: count(
       1,
       65_536,
-      'Maximum number of events of one log entry; a soft limit, as a command is never split.',
+      'Maximum number of events in one log entry. An entry can exceed this limit, because a command is never split.',
     ),
-    batchBytesMax: count(1, 16 * MIB, 'Maximum bytes of one log entry; a soft limit, as a command is never split.'),
-    importLinesMax: count(1, 100_000_000, 'Maximum number of lines of one import.'),
+    batchBytesMax: count(
+      1,
+      16 * MIB,
+      'Maximum size of one log entry, in bytes. An entry can exceed this limit, because a command is never split.',
+    ),
+    importLinesMax: count(1, 100_000_000, 'Maximum number of lines in one import.'),
   }),
 });
 

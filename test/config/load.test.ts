@@ -222,7 +222,7 @@ test('operators have names, roles and tokens, and no error repeats a token', () 
     );
   });
   withTokens([{ ...anna, role: 'admin' }], (env) =>
-    assert.match(refused(env), /admin\.tokens\.0\.role .* one of read, operate/),
+    assert.match(refused(env), /admin\.tokens\.0\.role .* one of monitor, read, operate/),
   );
   for (const wrong of ['hunter2', ['hunter2'], { hunter2: 1 }, [{ ...anna, token: 'hunter2' }]]) {
     withTokens(wrong, (env) => assert.doesNotMatch(refused(env), /hunter2/));
