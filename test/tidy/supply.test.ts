@@ -21,8 +21,22 @@ test('every package in the lock file has an integrity hash', () => {
   );
 });
 
+const dockerfile = read('Dockerfile');
+
 test('every image stage uses the base image pinned by one argument', () => {
-  const dockerfile = read('Dockerfile');
   assert.equal(dockerfile.match(/^FROM /gm)?.length, dockerfile.match(/^FROM \$\{NODE_IMAGE\}/gm)?.length);
-  assert.match(dockerfile, /^ARG NODE_IMAGE=node:22-bookworm-slim(@sha256:[0-9a-f]{64})?$/m);
+  assert.match(dockerfile, /^ARG NODE_IMAGE=node:22\.\d+\.\d+-trixie-slim@sha256:[0-9a-f]{64}$/m);
+});
+
+test('the image runs as a user without rights and names its version and commit', () => {
+  const { version } = JSON.parse(read('package.json')) as { version: string };
+  assert.equal(/^USER (\w+)$/m.exec(dockerfile)?.[1], 'node');
+  assert.ok(dockerfile.includes(`org.opencontainers.image.version=${version} `));
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: a variable of the Dockerfile
+  assert.ok(dockerfile.includes('org.opencontainers.image.revision=${REVISION}'));
+});
+
+test('the image lists its packages and checks its health twice a minute', () => {
+  assert.match(dockerfile, /npm sbom --omit=dev --sbom-format=cyclonedx >sbom\.json \\\n +&& npm prune /);
+  assert.match(dockerfile, /^HEALTHCHECK --interval=30s .*--start-interval=\d+s CMD \["node", /m);
 });
