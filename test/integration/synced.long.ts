@@ -52,6 +52,39 @@ test('synced:1 acknowledges an append only with the fsync of the replica', async
   }
 });
 
+test('doctor names the missing right to WAITAOF', async (t) => {
+  const master = await RedisServer.start({ 'repl-diskless-sync-delay': '0' });
+  const replica = await RedisServer.start({ replicaof: `127.0.0.1 ${master.port}` });
+  const address = parseRedisAddress(`redis://walletd:secret@127.0.0.1:${master.port}`) as RedisAddress;
+  const store = new RedisStore({
+    address,
+    prefix: 'walletd',
+    durability: { type: 'synced', count: 1 },
+    trustConfig: false,
+  });
+  try {
+    if (!(await hasWaitaof(master))) return t.skip('WAITAOF needs Redis 7.2 or Valkey: WALLETD_TEST_REDIS');
+    await until('the replica is in step and has its own file', () => isInStep(replica));
+    const setUser = (...rights: string[]) =>
+      master.call('ACL', 'SETUSER', 'walletd', 'on', '>secret', '~*', '+@all', ...rights);
+    await setUser();
+    await store.meta.create({
+      storeId: randomUUID(),
+      formatVersion: META_VERSION,
+      shards: 1,
+      hash: 'h',
+      scales: { default: 4, byCurrency: {} },
+      createdMs: 0,
+    });
+    await setUser('-waitaof');
+    const rights = (await store.examine()).filter(({ about }) => about === 'rights');
+    assert.deepEqual([rights[0]?.verdict, rights[0]?.says], ['bad', 'this user may not WAITAOF']);
+  } finally {
+    await store.close();
+    for (const server of [replica, master]) await server.destroy();
+  }
+});
+
 async function hasWaitaof(server: RedisServer): Promise<boolean> {
   return ((await server.call('COMMAND', 'INFO', 'WAITAOF')) as unknown[])[0] !== null;
 }

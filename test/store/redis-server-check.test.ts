@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Redis } from 'ioredis';
 import { messageOf } from '../../src/base/message-of.js';
+import { OutageError } from '../../src/base/outage-error.js';
 import { ServerCheck } from '../../src/store/redis/server-check.js';
 import { explain } from '../../src/store/redis/server-error.js';
 
@@ -32,5 +33,20 @@ test('a right that a function lacks gets the sentence of the ACL', () => {
     "NOPERM User x has no permissions to run the 'set' command",
   ]) {
     assert.match(explain(new Error(message)).message, /^the ACL of this Redis user lacks a right that walletd needs/);
+  }
+});
+
+test('errors of sentinels and refused certificates name the cure', () => {
+  const SENTINELS = 'All sentinels are unreachable and retry is disabled. Last error: ';
+  for (const [message, sentence] of [
+    [`${SENTINELS}NOAUTH Authentication required.`, /end WALLETD_STORE with \?sentinel=user:password/],
+    [`${SENTINELS}WRONGPASS invalid username-password pair or user is disabled.`, /^the sentinels do not accept/],
+    [`${SENTINELS}self-signed certificate`, /^the TLS certificate is refused: NODE_EXTRA_CA_CERTS/],
+    ['self-signed certificate', /^the TLS certificate is refused: NODE_EXTRA_CA_CERTS/],
+  ] as const) {
+    const explained = explain(new Error(message));
+    assert.match(explained.message, sentence);
+    // A start waits for the end of an outage, and does not wait for these.
+    assert.ok(!(explained instanceof OutageError), message);
   }
 });

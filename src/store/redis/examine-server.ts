@@ -2,6 +2,7 @@ import type { Redis } from 'ioredis';
 import { messageOf } from '../../base/message-of.js';
 import type { Finding, StoreRoom } from '../store.js';
 import { judgeFreeSpace, timeWrites } from '../write-times.js';
+import type { Durability } from './durability.js';
 import type { Keys } from './keys.js';
 import { parseInfo } from './server-check.js';
 
@@ -33,12 +34,14 @@ export async function examineServer(
     room,
     concerns,
     unseen,
+    durability,
   }: {
     readonly trial: ReturnType<Keys['trial']>;
     readonly room: StoreRoom;
     readonly concerns: readonly string[];
     /** Sentence about settings that the check could not see; empty if it saw all of them. */
     readonly unseen: string;
+    readonly durability: Durability;
   },
 ): Promise<readonly Finding[]> {
   const askedMs = Date.now();
@@ -47,7 +50,7 @@ export async function examineServer(
   try {
     return [
       durabilityOf(info, unseen),
-      ...(await rightsOf(client, stream, head)),
+      ...(await rightsOf(client, stream, head, durability)),
       await timeWrites(
         (bytes) => client.xadd(stream, '*', 'e', bytes),
         'a faster disk under Redis; `redis-cli --latency` tells the network from the disk',
@@ -77,7 +80,12 @@ function durabilityOf(info: Info, unseen: string): Finding {
 }
 
 /** Tries each command that walletd sends, on separate keys. */
-async function rightsOf(client: Redis, stream: string, head: string): Promise<readonly Finding[]> {
+async function rightsOf(
+  client: Redis,
+  stream: string,
+  head: string,
+  durability: Durability,
+): Promise<readonly Finding[]> {
   const about = 'rights';
   const trials: readonly (readonly [string, ...(string | number)[]])[] = [
     ['XADD', stream, '*', 'e', 'trial'],
@@ -95,6 +103,8 @@ async function rightsOf(client: Redis, stream: string, head: string): Promise<re
     ['HLEN', stream],
     ['HDEL', stream, 'field'],
     ['WAIT', 0, 1],
+    // Older servers lack this command, and a user needs the right only for `synced:N`.
+    ...(durability.type === 'synced' ? [['WAITAOF', 0, 0, 1] as const] : []),
   ];
   const missing: string[] = [];
   for (const [command, ...args] of trials) {

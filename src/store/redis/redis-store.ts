@@ -160,7 +160,7 @@ export class RedisStore implements Store {
     const trial = this.keys.trial(shard, randomBytes(4).toString('hex'));
     return await master.reads.use(async (client) => {
       const concerns = await this.concernsOf(client, master);
-      return await examineServer(client, { trial, room, concerns, unseen });
+      return await examineServer(client, { trial, room, concerns, unseen, durability: this.durability });
     });
   }
 
