@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import { appendFileSync, existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
@@ -16,6 +17,7 @@ import { encodeHead, FORMAT_VERSION } from '../../src/store/format/entry-codec.j
 import { STORE_FORMAT } from '../../src/store/format/format-gate.js';
 import { openKeyFile, sealHeader, sealSection } from '../../src/store/format/key-file.js';
 import { NodeRecord } from '../../src/store/node-record.js';
+import { APPEND, CLUSTER, META, SNAPSHOT } from '../../src/store/redis/functions.js';
 import { BACKUP_VERSION, sealFileHeader } from '../../src/tools/backup/backup-format.js';
 import { sealFrame } from '../../src/tools/backup/frame-codec.js';
 import type { Frame } from '../../src/tools/frame.js';
@@ -98,6 +100,14 @@ async function nodeFiles(): Promise<Readonly<Record<string, string>>> {
   return Object.fromEntries(['acknowledged-', 'time-', 'signed-out-'].map((name) => [name, fileOf(name)]));
 }
 
+/** Nodes of several releases call a function by its name, which has its number. Comments in it may change. */
+function redisFunction({ name, library }: typeof APPEND): readonly [kind: string, numbered: readonly [number, string]] {
+  const [, kind = '', number = ''] = /^(.*)_(\d+)$/.exec(name) ?? [];
+  const lines = library.split('\n').map((line) => line.replace(/--.*/, '').trim());
+  const digest = createHash('sha256').update(lines.filter((line) => line !== '').join('\n'));
+  return [`redis-function-${kind}`, [Number(number), digest.digest('hex')]];
+}
+
 const packr = new Packr({ useRecords: false, moreTypes: true });
 const files = await nodeFiles();
 const filter = new KeyFilter(90, { low: 1, high: -2 }, () => {});
@@ -121,6 +131,7 @@ const KINDS: Readonly<Record<string, readonly [format: number, bytes: Buffer | s
   ...Object.fromEntries(
     Object.values(LINK_MESSAGES).map((message) => [`link-${message.type}`, [WIRE, packr.pack(message)]]),
   ),
+  ...Object.fromEntries([APPEND, SNAPSHOT, CLUSTER, META].map(redisFunction)),
   'cluster-member': [STORE_FORMAT, JSON.stringify(MEMBER)],
   'cluster-plan': [STORE_FORMAT, JSON.stringify(PLAN)],
 };

@@ -629,6 +629,14 @@ const LOG: readonly Row[] = [
 /** Bugs in snapshots, and in the trimming that follows them. */
 const SNAPSHOTS: readonly Row[] = [
   [
+    'a snapshot of a newer release is skipped',
+    'src/shard/snapshot/snapshot-reader.ts',
+    'if (newer === undefined)',
+    'if (true)',
+    'test/history/newer-formats.test.ts',
+    'a shard whose snapshot is newer stops, and names the newer release, not a backup',
+  ],
+  [
     'a snapshot is published before its entries are durable',
     'src/shard/snapshot/snapshotter.ts',
     'if (source.head.lsn.sequence >= sequence)',
@@ -1204,6 +1212,22 @@ const REDIS: readonly Row[] = [
 
 /** Bugs in the links between nodes. */
 const LINKS: readonly Row[] = [
+  [
+    'a message of an unknown shape is acted on',
+    'src/cluster/cluster-node.ts',
+    'if (!isKnownMessage(message))',
+    'if (false)',
+    'test/cluster/unknown-messages.test.ts',
+    'no unknown message throws, breaks a link or stops a shard',
+  ],
+  [
+    'a command that lacks a field reaches the shard',
+    'src/cluster/known-requests.ts',
+    'isOneOf(COMMANDS, request.command)',
+    'true',
+    'test/cluster/unknown-messages.test.ts',
+    'a command without a field that the decision reads is not known',
+  ],
   [
     'frames of a link are not numbered',
     'src/peer/encrypted-channel.ts',
