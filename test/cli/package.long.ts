@@ -93,6 +93,9 @@ test('an installed package takes at most 90 MB and has no developer packages', (
     const megabytes = Number.parseInt(run('du', ['-sm', path]), 10);
     assert.ok(megabytes <= INSTALLED_MAX_MB, `${path}: ${megabytes} MB`);
     assert.ok(!existsSync(join(path, 'node_modules/typescript')));
+    const binaries = readdirSync(join(path, 'node_modules'), { recursive: true, encoding: 'utf8' });
+    const foreign = binaries.filter((file) => /uws_(darwin|win32)_|\.map$/.test(file));
+    assert.deepEqual(foreign, []);
   }
 });
 

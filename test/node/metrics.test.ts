@@ -54,6 +54,11 @@ for (const workers of [0, 2]) {
     });
     after(() => node.close());
 
+    test('the version, the commit and the Node of the process are shown', async () => {
+      const { text } = scrape;
+      assert.match(text, /^walletd_build_info\{version="\d+\.\d+\.\d+",commit="[^"]+",node="v[^"]+"\} 1$/m);
+    });
+
     test('the answer is valid Prometheus text 0.0.4, with help for every metric', async () => {
       const response = await fetch(`${node.adminUrl}/metrics`);
       await response.text();

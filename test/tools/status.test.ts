@@ -48,6 +48,7 @@ test('labels are read as they were written', () => {
 test('a healthy server has no problems or warnings', () => {
   const { facts, problems, concerns } = look(WELL);
   assert.deepEqual([problems, concerns], [[], []]);
+  assert.equal(facts.version, '0.2.0+d3f9404d1234');
   assert.equal(facts.upMs, 60_000);
   assert.deepEqual([facts.callbacks, facts.callbacksBusy, facts.callbackP99], [100, 10, 0.01]);
   assert.equal(facts.entriesNotDurable, 2);
