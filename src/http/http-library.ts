@@ -12,7 +12,7 @@ class NoBinaryError extends Error {
 }
 
 /** Measured in docs/performance.md. */
-const COSTS = '10 us more of the main thread for each callback';
+const COSTS = '8 to 10 us more of the main thread for each callback';
 
 /** Loads the library that serves callbacks, and logs which one it is. */
 export async function loadHttpLibrary(choice: HttpLibraryChoice, log: Logger): Promise<HttpLibrary> {

@@ -1,12 +1,17 @@
 /**
- * The only file that loads uWebSockets.js, which is not on the npm registry under its own name. package.json gets the
- * binaries from `uws-pack`; the official source can replace it there and here. The library runs only on the main
- * thread, because an exception in a worker thread that hosts it ends the whole process.
+ * The only file that loads uWebSockets.js, which is not on the npm registry under its own name. Packages there have its
+ * binaries: `@uwsjs/linux-x64-24` and its kind have those of 2026, for one platform and Node version each and glibc 2.38
+ * or later; `uws-pack` has those of 2024, for Node 20 and 22. The library runs only on the main thread, because an
+ * exception in a worker thread that hosts it ends the whole process.
  */
+
 import type { TemplatedApp, us_listen_socket } from 'uWebSockets.js';
+import { createRequire } from 'node:module';
 import { messageOf } from '../base/message-of.js';
 import { TLS12_CIPHERS } from '../listener/tls-ciphers.js';
 import type { HttpApp, HttpLibrary } from './http-port.js';
+
+const require = createRequire(import.meta.url);
 
 type Uws = typeof import('uWebSockets.js') & { readonly LIBUS_LISTEN_EXCLUSIVE_PORT: number };
 
@@ -20,17 +25,29 @@ interface Descriptors {
 /** `causes` says of each package why it does not load. */
 export type LoadedUws = { readonly library: HttpLibrary } | { readonly causes: readonly string[] };
 
-/** Newest first. */
-const PACKAGES = [{ name: 'uws-pack', load: async () => await import('uWebSockets.js') }] as const;
+interface UwsPackage {
+  readonly name: string;
+  readonly load: () => Promise<unknown>;
+}
 
-/** Loads the newest package whose binary fits this machine and this Node. */
-export async function loadUws(): Promise<LoadedUws> {
+const [major] = process.versions.node.split('.');
+const binary = `@uwsjs/${process.platform}-${process.arch}-${major}`;
+
+/** Packages with binaries of the library, newest first. */
+const PACKAGES: readonly UwsPackage[] = [
+  // Not imported: Node 20 ends the process if an imported CommonJS module throws, even if the rejection is handled.
+  { name: binary, load: async () => require(binary) },
+  { name: 'uws-pack', load: () => import('uWebSockets.js') },
+];
+
+/** Loads the newest package that has a binary for this machine and this Node. */
+export async function loadUws(packages = PACKAGES): Promise<LoadedUws> {
   // The library reads this when it loads. Without it, headers over 4 KB are answered with 431.
   process.env.UWS_HTTP_MAX_HEADERS_SIZE ??= '16384';
   const causes: string[] = [];
-  for (const { name, load } of PACKAGES) {
+  for (const { name, load } of packages) {
     try {
-      return { library: libraryOf(name, (await load()) as unknown as Uws) };
+      return { library: libraryOf(name, (await load()) as Uws) };
     } catch (error) {
       causes.push(`${name}: ${causeOf(error)}`);
     }

@@ -123,7 +123,7 @@ test("without a binary, Node's own HTTP serves callbacks and the log says why", 
       const line = await walletd.waitFor(({ code }) => code === 'http-library-slow');
       assert.match(
         String(line.why),
-        /^no binary of uWebSockets\.js loads in Node v\S+ on \S+ \S+ \(.*uws-pack: libc\.so\.6: version 'GLIBC_2\.38' not found\)$/,
+        /^no binary of uWebSockets\.js loads in Node v\S+ on \S+ \S+ \(@uwsjs\/\S+: .+; uws-pack: libc\.so\.6: version 'GLIBC_2\.38' not found\)$/,
       );
       const response = await fetch(`${walletd.callbackUrl}/placeBets`, { method: 'POST', body: '{}' });
       assert.equal(response.status, 400);
