@@ -45,20 +45,20 @@ const HAND_FAILURES: Readonly<Record<HandRejection, FailureRow>> = {
 export const CALLBACK_FAILURES: Readonly<Record<Exclude<CallbackFailure, HandRejection>, FailureRow>> = {
   'user-not-found': row(10001, 200, 'no player has this username'),
   'insufficient-balance': row(10002, 200, 'the balance does not cover the debit'),
-  'transaction-not-found': row(20001, 200, 'nothing is stored under this id or round'),
+  'transaction-not-found': row(20001, 200, 'no transaction or round has this id'),
   'duplicate-transaction': row(20002, 200, 'the id is taken by a transaction with other content'),
   'already-cancelled': row(20003, 200, 'the transaction was cancelled or voided'),
   'already-settled': row(20004, 200, 'the transaction is settled, or its round has ended'),
   'currency-mismatch': row(40003, 200, "the currency is not the player's"),
   'player-blocked': row(40003, 200, 'the player is blocked'),
   'product-refused': row(40003, 200, 'the product is blocked or not listed'),
-  'invalid-token': row(30001, 200, "the token is not that of the player's session, or the session is over"),
+  'invalid-token': row(30001, 200, "the token is not the token of the player's session, or the session has ended"),
   'amount-out-of-range': row(
     40003,
     200,
     'the balance would leave the range that is exact, or an amount that decides is outside of it',
   ),
-  'limit-reached': row(40003, 200, 'a limit is reached: on what one player, bet or round may hold, or on a credit'),
+  'limit-reached': row(40003, 200, 'a limit of the player, the bet, the round or a single credit is exceeded'),
 
   malformed: row(40003, 400, 'the body is not a valid request of this endpoint'),
   'invalid-signature': row(30002, 401, 'the signature is missing, wrong or stale'),
@@ -71,13 +71,13 @@ export const CALLBACK_FAILURES: Readonly<Record<Exclude<CallbackFailure, HandRej
   overloaded: row(50001, 503, 'too many requests are waiting'),
   starting: row(50001, 503, "the player's shard is recovering"),
   stopped: row(50001, 503, "the player's shard is stopped"),
-  'memory-full': row(50001, 503, 'memory is nearly full: only what closes a transaction is accepted'),
+  'memory-full': row(50001, 503, 'memory is nearly full: only messages that close a transaction are accepted'),
   'not-durable-in-time': row(50001, 503, 'the outcome is unknown: the answer was not durable before the deadline'),
-  'archive-damaged': row(50001, 503, 'what the archive has of it is damaged'),
+  'archive-damaged': row(50001, 503, 'the archived round is damaged'),
   'shutting-down': row(50001, 503, 'the server is shutting down'),
-  upgrading: row(50001, 503, 'a node of the cluster is too old for this'),
-  moved: row(50001, 503, "the player's shard goes to another node"),
-  unsure: row(50001, 503, "the outcome is unknown: the player's shard went to another node"),
+  upgrading: row(50001, 503, 'a node of the cluster runs a release that does not support this request'),
+  moved: row(50001, 503, "the player's shard is moving to another node"),
+  unsure: row(50001, 503, "the outcome is unknown: the player's shard has moved to another node"),
 };
 
 export const FAILURES: Readonly<Record<CallbackFailure, FailureRow>> = { ...CALLBACK_FAILURES, ...HAND_FAILURES };
