@@ -85,8 +85,4 @@ test('Grafana in compose.yaml finds its data source and the dashboard', () => {
   assert.equal(contentOf('grafana-source.yaml').datasources[0].url, 'http://prometheus:9090');
 });
 
-test("walletd's container in compose.yaml has the version of package.json and a read-only root", () => {
-  const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string };
-  assert.equal(services.walletd.image, `walletd:${version}`);
-  assert.equal(services.walletd.read_only, true);
-});
+test("walletd's container in compose.yaml has a read-only root", () => assert.equal(services.walletd.read_only, true));

@@ -40,3 +40,18 @@ test('the image lists its packages and checks its health twice a minute', () => 
   assert.match(dockerfile, /npm sbom --omit=dev --sbom-format=cyclonedx >sbom\.json \\\n +&& npm prune /);
   assert.match(dockerfile, /^HEALTHCHECK --interval=30s .*--start-interval=\d+s CMD \["node", /m);
 });
+
+test('manifests and pages name the image and the package of this version', () => {
+  const { version } = JSON.parse(read('package.json')) as { version: string };
+  const files = [
+    'config/compose.yaml',
+    'config/kubernetes/init.yaml',
+    'config/kubernetes/statefulset.yaml',
+    'docs/operations.md',
+  ];
+  for (const file of files) {
+    const named = [...read(file).matchAll(/\bwalletd[:-](\d+\.\d+\.\d+)\b/g)].map(([, one]) => one);
+    assert.ok(named.length > 0, file);
+    assert.deepEqual([...new Set(named)], [version], file);
+  }
+});
