@@ -1,4 +1,8 @@
+import assert from 'node:assert/strict';
+import { inspect } from 'node:util';
 import { Packr } from 'msgpackr';
+import { isKnownMessage } from '../../src/cluster/known-messages.js';
+import { isKnown, isKnownResult } from '../../src/cluster/known-requests.js';
 import type { PeerAddress, PeerEvents, PeerLinks, PeerMessage } from '../../src/cluster/peer-protocol.js';
 import type { Random } from './random.js';
 import type { SimulatedProcess } from './simulated-process.js';
@@ -86,6 +90,15 @@ function arrayCopy(items: readonly unknown[]): unknown[] {
   return copy;
 }
 
+/** Asserts that a node of this release accepts what another one sends, with every request and result in it. */
+function mustBeKnown(message: PeerMessage): void {
+  const isKnownInside =
+    message.type === 'asks'
+      ? message.requests.every(isKnown)
+      : message.type !== 'results' || message.results.every(isKnownResult);
+  assert.ok(isKnownMessage(message) && isKnownInside, `a node does not know ${inspect(message, { depth: 5 })}`);
+}
+
 /** Link between two processes, as both ends see it. */
 class Link {
   isBroken = false;
@@ -98,6 +111,7 @@ class Link {
     const { network } = this;
     network.onSent(from, to, message);
     const copy = network.copy(message);
+    mustBeKnown(copy);
     const atMs = Math.max(network.time.nowMs + network.latencyMs(), this.arrivesMs.get(to) ?? 0);
     this.arrivesMs.set(to, atMs);
     network.time.after(atMs - network.time.nowMs, () => this.arrive(from, to, copy));
