@@ -1,4 +1,5 @@
 import type { Replier } from '../base/replier.js';
+import { isCount } from '../base/shape.js';
 import type { CallbackReply } from '../callback/callback-codec.js';
 import { UPGRADING } from '../shard/request.js';
 import { type CallbackColumns, callbackAt } from '../worker/columns.js';
@@ -34,7 +35,7 @@ export class CallServer {
   /** Answers callbacks whose columns only a newer walletd can read; `columns` may be anything. */
   refuse(tag: string, columns: unknown): void {
     const { firstId, endpoints } = (columns ?? {}) as { readonly firstId?: unknown; readonly endpoints?: unknown };
-    if (!Number.isSafeInteger(firstId) || !Array.isArray(endpoints)) return;
+    if (!isCount(firstId) || !Array.isArray(endpoints)) return;
     const outgoing = this.to(tag);
     for (let i = 0; i < endpoints.length; i++) {
       outgoing.addReply((firstId as number) + i, { answer: UPGRADING, body: '' }, undefined);

@@ -1,6 +1,7 @@
 import type { Clock } from '../base/clock.js';
 import type { Logger } from '../base/logger.js';
 import { messageOf } from '../base/message-of.js';
+import { isCount } from '../base/shape.js';
 import { type Cancel, delay, type Timers } from '../base/timers.js';
 import { writtenByNewer } from '../base/written-by-newer.js';
 import type { CallbackCodec } from '../callback/callback-codec.js';
@@ -564,7 +565,7 @@ export class ClusterNode implements PeerEvents {
     if (of === 'calls') this.callServer.refuse(tag, callbacks);
     // The answer to an answer would be answered in turn, for ever.
     else if (of !== 'unknown') {
-      this.links.send(tag, { type: 'unknown', of, id: Number.isSafeInteger(id) ? (id as number) : undefined });
+      this.links.send(tag, { type: 'unknown', of, id: isCount(id) ? (id as number) : undefined });
     }
   }
 
