@@ -12,7 +12,7 @@ import { FaultyNetwork } from './faulty-network.js';
 import { describe, type Load } from './load.js';
 import { readOrphans } from './orphans.js';
 import { prove } from './proof.js';
-import { RawRedis } from './raw-redis.js';
+import { RawRedis, rewriteStream } from './raw-redis.js';
 import { wordyBets } from './rounds.js';
 import { fault, type Scene } from './scene.js';
 import { Sentinels } from './sentinels.js';
@@ -279,19 +279,16 @@ async function rewriteTail(redis: RedisServer, shard: number, count: number): Pr
   try {
     const { storeId } = decodeMeta((await client.getBuffer('walletd:meta')) as Buffer);
     const format = new EntryCodec(storeId);
-    const range = (await client.callBuffer('XREVRANGE', key, '+', '-', 'COUNT', count + 1)) as [
-      Buffer,
-      [Buffer, Buffer],
-    ][];
-    const [previous, ...lost] = range.reverse();
+    const entries = (await client.callBuffer('XRANGE', key, '-', '+')) as [Buffer, [Buffer, Buffer]][];
+    const lost = entries.splice(-count);
+    const previous = entries.at(-1);
     const { head } = format.decode((previous as [Buffer, [Buffer, Buffer]])[1][1]);
     const batch = format.beginBatch(Date.now());
     batch.add({ type: 'player-created', username: 'foreign', version: 1, timeMs: Date.now(), currency: 'THB' });
     const lsn = { epoch: head.lsn.epoch, sequence: head.lsn.sequence + 1 };
     const foreign = batch.seal({ shard, lsn, nonce: 'f'.repeat(16), previous: head });
-    for (const [id] of lost) await client.call('XDEL', key, id);
-    await client.call('XSETID', key, (previous as [Buffer, unknown])[0]);
-    await client.call('XADD', key, `${lsn.epoch}-${lsn.sequence}`, 'e', foreign.bytes);
+    const id = Buffer.from(`${lsn.epoch}-${lsn.sequence}`);
+    await rewriteStream(client, key, [...entries, [id, [Buffer.from('e'), foreign.bytes]]]);
     await client.call('SET', `walletd:{${shard}}:head`, encodeHead(foreign.head));
     return lost.map(([, [, bytes]]) => bytes);
   } finally {

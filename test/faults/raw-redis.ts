@@ -8,6 +8,8 @@ import type { RedisServer } from '../support/redis-server.js';
 import type { RawStore } from './raw-store.js';
 
 const PREFIX = 'walletd';
+/** Field of a stream entry that has the bytes. */
+const FIELD = Buffer.from('e');
 
 type StreamEntry = readonly [id: Buffer, fields: readonly [name: Buffer, value: Buffer]];
 
@@ -37,14 +39,11 @@ export class RawRedis implements RawStore {
     });
   }
 
-  /** A stream accepts entries only at its end, so the later entries are removed and appended again. */
   async putEntry(shard: number, lsn: Lsn, bytes: Buffer): Promise<void> {
-    const behind = (await this.client().callBuffer('XRANGE', log(shard), `(${formatLsn(lsn)}`, '+')) as StreamEntry[];
-    await this.removeEntry(shard, lsn);
-    for (const [id] of behind) await this.client().call('XDEL', log(shard), id);
-    await this.client().call('XSETID', log(shard), `${lsn.epoch}-${lsn.sequence - 1}`);
-    await this.client().call('XADD', log(shard), formatLsn(lsn), 'e', bytes);
-    for (const [id, [, entry]] of behind) await this.client().call('XADD', log(shard), id, 'e', entry);
+    const id = Buffer.from(formatLsn(lsn));
+    const before = await this.range(shard, '-', `(${id}`);
+    const behind = await this.range(shard, `(${id}`, '+');
+    await rewriteStream(this.client(), log(shard), [...before, [id, [FIELD, bytes]], ...behind]);
   }
 
   async removeEntry(shard: number, lsn: Lsn): Promise<void> {
@@ -53,8 +52,8 @@ export class RawRedis implements RawStore {
 
   async putHead(shard: number, head: Head): Promise<void> {
     await this.client().set(`${PREFIX}:{${shard}}:head`, encodeHead(head));
-    const newest = (await this.client().callBuffer('XREVRANGE', log(shard), '+', '-', 'COUNT', 1)) as StreamEntry[];
-    if (newest[0] !== undefined) await this.client().call('XSETID', log(shard), newest[0][0]);
+    const entries = await this.range(shard, '-', '+');
+    if (entries.length > 0) await rewriteStream(this.client(), log(shard), entries);
   }
 
   async removeHead(shard: number): Promise<void> {
@@ -89,11 +88,22 @@ export class RawRedis implements RawStore {
     return keys.map((key, i) => `${key} ${(replies[i] as [null, Buffer])[1].toString('hex')}`);
   }
 
+  private async range(shard: number, first: string, last: string): Promise<StreamEntry[]> {
+    return (await this.client().callBuffer('XRANGE', log(shard), first, last)) as StreamEntry[];
+  }
+
   /** Reconnects, because a killed server breaks its connections. */
   private client(): Redis {
     if (this.current === undefined || this.current.status === 'end') this.current = this.server.client();
     return this.current;
   }
+}
+
+/** Replaces all entries of a stream. Since Redis 7.2, XSETID cannot set the last ID to one before a deleted entry. */
+export async function rewriteStream(client: Redis, key: string, entries: readonly StreamEntry[]): Promise<void> {
+  const rewriting = client.multi().del(key);
+  for (const [id, [, bytes]] of entries) rewriting.xadd(key, id, FIELD, bytes);
+  for (const [error] of (await rewriting.exec()) ?? []) if (error !== null) throw error;
 }
 
 const log = (shard: number) => `${PREFIX}:{${shard}}:wal`;
