@@ -31,7 +31,7 @@ const optionalText = (description: string) => nullable(text(description));
 const tlsFiles = (listener: string) =>
   group({
     certificateFile: optionalText(`PEM file with the certificate of ${listener} and its chain. Unset: plain HTTP.`),
-    keyFile: optionalText('PEM file with the private key of that certificate.'),
+    keyFile: optionalText(`PEM file with the private key of ${listener}.`),
   });
 
 const product = object(
@@ -328,7 +328,7 @@ export const settingsSchema = group({
       certificateFile: optionalText(
         'PEM file with the certificate of this node for its links. Unset: WebSockets without TLS.',
       ),
-      keyFile: optionalText('PEM file with the private key of that certificate.'),
+      keyFile: optionalText('PEM file with the private key of this node for its links.'),
       caFile: optionalText(
         'PEM file with the certificate authorities of the nodes. These authorities must sign certificates only for nodes.',
       ),
