@@ -7,11 +7,8 @@ version=$(node -p process.versions.node)
 major=${version%%.*}
 minor=${version#*.}
 minor=${minor%%.*}
-newest=22
-# Installed from its own repository, the HTTP library has binaries for later Node versions (docs/operations.md, Node).
-if ! grep -q '"uWebSockets.js": "npm:uws-pack@' package.json; then newest=$major; fi
-if [ "$major" -lt 20 ] || [ "$major" -gt "$newest" ] || { [ "$major" -eq 20 ] && [ "$minor" -lt 15 ]; }; then
-  echo "walletd needs Node 20 (20.15 or later) or 22, and this is Node $version: its HTTP library has no binary for others (docs/operations.md, Node)" >&2
+if [ "$major" -lt 20 ] || [ "$major" -gt 26 ] || { [ "$major" -eq 20 ] && [ "$minor" -lt 15 ]; }; then
+  echo "walletd needs Node 20.15 to 26, and this is Node $version: install Node 22, 24 or 26 (docs/operations.md, Node)" >&2
   exit 1
 fi
 # An installed package is built already.

@@ -18,18 +18,15 @@ function setUpWith(version: string): { status: number | null; stderr: string } {
   return { status, stderr };
 }
 
-for (const version of ['18.20.4', '20.14.0', '24.1.0']) {
+for (const version of ['18.20.4', '20.14.0', '27.0.0']) {
   test(`setup refuses an unsupported Node in one sentence: ${version}`, () => {
     const { status, stderr } = setUpWith(version);
     assert.equal(status, 1);
-    assert.match(
-      stderr,
-      new RegExp(`^walletd needs Node 20 \\(20\\.15 or later\\) or 22, and this is Node ${version}: .*\\n$`),
-    );
+    assert.match(stderr, new RegExp(`^walletd needs Node 20\\.15 to 26, and this is Node ${version}: .*\\n$`));
   });
 }
 
-for (const version of ['20.15.0', '22.4.1']) {
+for (const version of ['20.15.0', '22.4.1', '24.1.0', '26.0.0']) {
   test(`Node ${version} is set up`, () => assert.deepEqual(setUpWith(version), { status: 0, stderr: '' }));
 }
 
