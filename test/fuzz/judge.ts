@@ -4,8 +4,8 @@ import type { Exchange } from './exchange.js';
 import { Finding } from './finding.js';
 import type { Listener, RequestLine, Sending } from './sending.js';
 
-/** Statuses that the callback listener's HTTP library returns by itself (docs/limits.md). */
-const REFUSAL_STATUSES = [400, 431, 505];
+/** Statuses that the callback listener's HTTP library returns by itself; Node's own without a body (docs/limits.md). */
+const REFUSAL_STATUSES = [400, 417, 431, 505];
 const REFUSAL = /^<h1>[\w ]+<\/h1>(?:<p>[^<]*<\/p>)?<hr><i>uWebSockets\/20 Server<\/i>$/;
 /** Answer of the operator API's HTTP library. */
 const CLIENT_ERROR = /^\{"type":"about:blank","title":"[\w ]+","status":4\d\d,"detail":"the request cannot be read",/;
@@ -76,7 +76,7 @@ export class Judge {
   private ofCallback({ isAuthentic, requests }: Sending, answer: HttpAnswer, received: Buffer): string | undefined {
     const { status, text } = answer;
     const isToHead = requests[0]?.method === 'HEAD';
-    if (REFUSAL_STATUSES.includes(status) && (REFUSAL.test(text) || isToHead)) return undefined;
+    if (REFUSAL_STATUSES.includes(status) && (REFUSAL.test(text) || text === '')) return undefined;
     if (this.isGuarded && !isAuthentic && (status === 200 || status === 400)) {
       return `a callback that is not signed was looked at: HTTP ${status}`;
     }
