@@ -11,7 +11,7 @@ import { type Store, type StoreChoice, startStore } from '../support/store.js';
 import { measureStart, NO_SNAPSHOTS, type Start } from './start.js';
 
 export interface RecoverySettings extends RaceSettings, StoreChoice {
-  /** Numbers of worker threads to start with; 0 means inline. */
+  /** Worker thread counts to measure; 0 runs the shards inline. */
   readonly workers: readonly number[];
 }
 

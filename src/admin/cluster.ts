@@ -79,7 +79,7 @@ export function clusterRoutes({ cluster, service, log }: AdminDeps): Route[] {
           throw new Problem(404, `there is no shard ${shard}: they are 0 to ${service.shardCount - 1}`, 'not-found');
         }
         refuse(await inTime(joined.moveShard(shard, node, operator.name)), node);
-        log.info({ shard, node, by: operator }, 'operator moved a shard');
+        log.info({ shard, node, by: operator }, 'operator assigned a shard to a node');
         return mustStatus(joined);
       },
     }),

@@ -12,8 +12,9 @@ export interface Move {
   readonly timeMs: number;
   /** Time since the assignment changed, in ms; null if this node did not see the change. */
   readonly tookMs: number | null;
-  /** Reason and author of that assignment; null if this node did not see the change. */
+  /** Reason for the assignment to the new owner; null if this node did not see the change. */
   readonly why: string | null;
+  /** Author of the assignment; null if this node did not see the change. */
   readonly by: string | null;
 }
 

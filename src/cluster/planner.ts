@@ -259,7 +259,7 @@ export class Planner {
     try {
       if (await this.put(view, proposal)) log.info({ why: proposal.plan.why }, 'shards planned');
     } catch (error) {
-      log.debug({ error: messageOf(error) }, 'cannot write the plan');
+      log.debug({ error: messageOf(error) }, 'cannot write the shard assignment');
     } finally {
       this.isWriting = false;
     }

@@ -65,9 +65,9 @@ export function loadWithSources(env: NodeJS.ProcessEnv, unread: readonly string[
 }
 
 /**
- * Settings of a running server, with the callers and operators that `fresh` allows. The listeners keep their addresses.
- * Checking `fresh` with its own addresses would be unsafe: it could bind loopback after the next startup and thus need
- * no keys, while this server would be open to everyone. Throws a `ConfigError`.
+ * Settings of a running server, with the callers and operators of the reloaded settings. The listeners keep their
+ * addresses. Checking the reloaded settings with their own addresses would be unsafe: they may bind loopback after the
+ * next startup and thus need no keys, while this server would be open to everyone. Throws a `ConfigError`.
  */
 export function withCallersOf(running: Settings, { insecure, signature, allow, admin }: Settings): Settings {
   const { token, tokens } = admin;

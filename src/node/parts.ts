@@ -171,7 +171,7 @@ async function makeOtherParts(
   if (decisions < DECISIONS_OF_TODAY) {
     log.info(
       { decisions, newest: DECISIONS_OF_TODAY },
-      'store keeps an earlier decisions version, see decisions.version',
+      'an earlier decisions version is in force, see decisions.version',
     );
   }
   const clock = new SteadyClock(systemClock);

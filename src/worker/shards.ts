@@ -38,7 +38,7 @@ export interface ShardStatus {
  *   `follow`   load the shard and follow its log
  *   `bring`    follow without throttling, because no node serves the shard
  *   `take`     fence the log and serve the shard
- *   `pause`    decide no more requests; the shard resumes by itself unless it is released soon
+ *   `pause`    stop deciding requests; the shard resumes by itself unless it is released soon
  *   `resume`   end the pause
  *   `release`  follow the new owner, which has fenced the paused shard
  *   `leave`    unload the shard

@@ -55,7 +55,7 @@ describe('players are found by name prefix', () => {
     await check();
   });
 
-  test('a page shows players as they are now, and at most the requested number', async () => {
+  test('a page shows current player data, for at most the requested number of players', async () => {
     const { body } = await ask('prefix=vip-0&limit=1');
     assert.deepEqual(body.players, [{ username: 'vip-0', currency: 'THB', balance: 10, status: 'active' }]);
     assert.equal((await ask('limit=3')).body.players.length, 3);

@@ -40,7 +40,7 @@ test('an IPv6 /64 network counts as one address', () => {
   assert.equal(throttle.isClosedFor('2001:db8:0:2::1'), false);
 });
 
-test("an IPv4 address counts as one address, even in an IPv6 proxy's notation", () => {
+test('an IPv4-mapped IPv6 address counts as its IPv4 address', () => {
   const { throttle, fail } = throttleWithClock();
   fail('::ffff:198.51.100.7', 5);
   fail('198.51.100.7', 5);

@@ -101,7 +101,7 @@ test('a table in an environment variable is refused, naming the right place', ()
   );
 });
 
-test('an unknown setting stops the start and is named in the error', () => {
+test('an unknown setting prevents startup, and the error names it', () => {
   assert.equal(refused({ WALLETD_PROT: '1' }), 'WALLETD_PROT is not a setting of walletd');
   withFile('{"admin": {"prot": 1}}', (file) => {
     assert.equal(refused({ WALLETD_CONFIG: file }), `admin.prot is not a setting of walletd (from ${file})`);

@@ -20,7 +20,7 @@ const ENV = {
   WALLETD_SNAPSHOTS_KEEP: '100',
 };
 
-/** Nodes on one Redis, each with its own network to Redis. */
+/** Nodes that share one Redis. Each reaches it through its own `FaultyNetwork`, which a test can cut. */
 export interface OnRedis {
   readonly redis: RedisServer;
   readonly cluster: LocalCluster;

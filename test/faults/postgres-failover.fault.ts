@@ -17,7 +17,7 @@ const CONNECTIONS = 32;
 /** Number of acknowledged callbacks that are repeated during the wait. */
 const REPEATS = 300;
 
-/** Starts a primary, its replica, and an address that always leads walletd to the current primary. */
+/** Starts a replica of the primary, and a proxy address for walletd. The test points the proxy at the current primary. */
 async function replicated(scene: Scene, primary: Postgres) {
   const standby = PostgresStandby.start(primary);
   const address = await FaultyNetwork.start(socketOf(primary));

@@ -36,7 +36,10 @@ const KILLS = 3;
 const PAUSE_MS = 40;
 /** Time limit of the test, which takes half a minute on an idle machine, mostly for starting processes. */
 const TIMEOUT_MS = 240_000;
-/** Settings for snapshots every second without trimming, because the reference begins with the very first entry. */
+/**
+ * Settings that take a snapshot every second and keep them, so the log is not trimmed: the reference history begins at
+ * its first entry.
+ */
 const EAGER = { WALLETD_SHARDS: '2', WALLETD_SNAPSHOTS_EVERY_SECONDS: '1', WALLETD_SNAPSHOTS_KEEP: '100' };
 const PATIENCE = { attemptsMax: 1, log: silentLogger, delay: async () => {} };
 const UNITS = 10_000;

@@ -56,7 +56,7 @@ const releases = await Promise.all(
     })),
 );
 
-/** Entries that a log in this format can have: one for each event. */
+/** Encodes the events as log entries of this format, one entry for each event. */
 function encoded({ EntryCodec: Entries }: Codec, events: readonly Event[], gate: FormatGate): Buffer[] {
   const codec = new Entries(STORE_ID, gate);
   let previous = GENESIS;

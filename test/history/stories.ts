@@ -127,7 +127,7 @@ async function tellRoundsOfBob(store: StoreWriter): Promise<void> {
   store.rules = { ...store.rules, voidAmounts: 'recorded' };
 }
 
-/** Rounds that start and end in one message, with long texts in any script. */
+/** Rounds that start and end in one message, with long and non-ASCII texts. */
 async function tellSingleStatesOfZoe(store: StoreWriter): Promise<void> {
   const zoe = { username: ZOE, currency: 'BTC', productId: '製品' };
   const long = { gameCode: 'g'.repeat(40), playInfo: 'ø'.repeat(200) };

@@ -726,7 +726,7 @@ const ARCHIVE: readonly Row[] = [
     'await spareTime.run(() => archive.put(lsn, players));',
     'void spareTime.run(() => archive.put(lsn, players));',
     'test/worker/archiver.test.ts',
-    'rounds found before another fence stay in memory',
+    'rounds stay in memory if the shard gets a new fence during their put',
   ],
   [
     'rounds leave memory though another owner was here',
@@ -734,7 +734,7 @@ const ARCHIVE: readonly Row[] = [
     'if (!isSameOwner())\n                return;\n            next',
     'next',
     'test/worker/archiver.test.ts',
-    'rounds found before another fence stay in memory',
+    'rounds stay in memory if the shard gets a new fence during their put',
   ],
   [
     'images of before another owner are put into the archive',

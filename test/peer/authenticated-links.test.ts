@@ -109,7 +109,7 @@ const withSecond = (change: (frame: Buffer) => readonly Frame[]): Change => {
   return (frame, n) => (n === 2 ? change(frame) : [frame]);
 };
 
-/** Each change, with the numbers of those of three messages that the receiver still reads. */
+/** Each change, and which of the three messages (by number) the receiver still reads. */
 const CHANGES: readonly (readonly [title: string, change: Change, heard: readonly number[]])[] = [
   ['a repeated frame ends the link and is not read', withSecond((frame) => [frame, frame]), [1, 2]],
   [

@@ -32,7 +32,7 @@ for (const property of PROPERTIES) {
   });
 }
 
-test('workers, shards and the archive change no answer', async (t) => {
+test('answers are the same with workers, shards and an archive', async (t) => {
   const seed = randomInt(1, 2 ** 31 - 1);
   t.diagnostic(`seed ${seed}`);
   const settings = ['lmdb-inline', 'lmdb-archive', 'lmdb-workers'].map(mustSetting);

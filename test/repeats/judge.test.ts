@@ -10,7 +10,7 @@ const REFUSED = { statusCode: 20001 };
 
 const promisedBy = (again: Answer) => judgeRepeat(MESSAGE, FIRST, again)?.promised;
 
-test('a repeat may get its first answer or 20002, 20003, 20004', () => {
+test('a repeat may get the first answer, 20002, 20003 or 20004', () => {
   for (const again of [FIRST, { statusCode: 20002 }, { statusCode: 20003 }, { statusCode: 20004 }]) {
     assert.equal(promisedBy(again), undefined);
   }

@@ -43,7 +43,7 @@ export class ConsoleBrowser {
 
 /** One visitor's page and its errors. */
 export class Visit {
-  /** Page errors: console errors and uncaught exceptions. */
+  /** Console errors and warnings, and uncaught exceptions. */
   readonly errors: string[] = [];
   private readonly foreign: string[] = [];
 

@@ -4,8 +4,8 @@ import { isMainThread } from 'node:worker_threads';
 const END_SECONDS = 30;
 
 /*
- * `node --import` loads this module before each test file. A file that is still open after its last test fails with the
- * names of its open resources; without this module, the runner would wait for the file.
+ * `node --import` loads this module before each test file. If a test file is still running that long after its last
+ * test, it fails and lists its open resources. Without this module, the runner would wait for the file.
  */
 const file = process.argv[1] ?? '';
 // Threads and programs that a test starts load it, too.

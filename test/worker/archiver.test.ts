@@ -107,7 +107,7 @@ test('all archivable rounds leave memory within one eighth of memoryMs', async (
   archiver.stop();
 });
 
-test('rounds found before another fence stay in memory', async (t) => {
+test('rounds stay in memory if the shard gets a new fence during their put', async (t) => {
   const { shard, archive, archiver, pass } = archiving(t);
   let puts = 0;
   archive.put = async (_, players) => {

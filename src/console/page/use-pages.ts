@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { get } from './api.js';
 
-/** List from the API, as far as it has been loaded. */
+/** The items of an API list that have been loaded so far. */
 export interface Pages<T> {
   readonly items: readonly T[];
   readonly isWaiting: boolean;

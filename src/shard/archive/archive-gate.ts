@@ -203,7 +203,9 @@ export class ArchiveGate {
     return wallet && this.archive.maybeFind(username, productId, missingIn(wallet, command), deadlineMs);
   }
 
-  /** True for a list of transactions: the gate refuses it or queries the archive first. */
+  /**
+   * True if the request is a `list-transactions` query. The gate then queries the archive first, or replies OVERLOADED.
+   */
   private takesQuery(request: QueryRequest): boolean {
     const { query } = request;
     if (query.type !== 'list-transactions') return false;

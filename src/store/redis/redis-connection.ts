@@ -137,7 +137,8 @@ export class RedisConnection {
     const { username, password, db, ...options } = this.options;
     const connector = options.sentinels === undefined ? {} : { Connector: QuietSentinels as unknown as Connector };
     const redis = new Redis({ ...options, ...PLAIN, ...connector, commandTimeout });
-    // When the connection fails, ioredis often rejects with "connection lost" alone. The `error` event before it has the cause.
+    // When the connection fails, ioredis often rejects with only "Connection is closed." The preceding `error` event has
+    // the cause.
     let cause: Error | undefined;
     redis.on('error', (error: Error) => {
       cause = error;

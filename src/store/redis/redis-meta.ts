@@ -74,7 +74,8 @@ export class RedisMeta implements MetaStore {
       const before = await this.router.onHome((client) => client.getBuffer(this.keys.meta));
       const meta = before === null ? undefined : this.maybeWhole(before);
       if (before === null || meta === undefined) throw new FormatError('the store has no meta record');
-      // An earlier attempt may have written the record without a replica's confirmation, so write it again.
+      // Write the record again even if it already has the new archiveId: a replica may not have confirmed the earlier
+      // attempt.
       if (meta.archiveId !== expected && meta.archiveId !== archiveId) return meta;
       const replaced = withArchive(meta, archiveId);
       const after = this.encoded(replaced);

@@ -82,7 +82,10 @@ class Parts {
   }
 }
 
-/** Uses a keyed hash. The largest part determines memory use, and game providers choose the ids. */
+/**
+ * Number of a key's part. The largest part determines memory use, and game providers choose the ids, so the hash is
+ * keyed: they cannot choose ids that all fall into one part.
+ */
 function partOf(key: string): number {
   const bytes = Buffer.from(key);
   return keyedHash(currentHashKey(), 0, 0, bytes, 0, bytes.length) % PARTS;

@@ -52,7 +52,7 @@ export interface Profile extends Choices {
   readonly paths: Readonly<Partial<Record<Endpoint, string>>>;
   readonly productId: string;
   readonly currency: string;
-  /** Number of decimals that amounts may have and to which balances are compared. */
+  /** Maximum number of decimals in an amount, and the precision at which balances are compared. */
   readonly decimals: number;
 }
 

@@ -7,7 +7,7 @@
  *   wallet     a wallet that contradicts itself
  *   books      sums that do not balance
  *   archive    an archived round that is damaged or impossible, or a round that is missing from the archive
- *   audit      an operator action that was changed, removed or added afterwards
+ *   audit      operator actions that do not match the audit chain of a snapshot or the noted head
  *   server     a player whose state on the running server differs
  */
 export type FindingType = 'log' | 'snapshot' | 'event' | 'wallet' | 'books' | 'archive' | 'audit' | 'server';

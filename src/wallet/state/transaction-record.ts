@@ -428,7 +428,7 @@ export class TransactionRecord {
     return hashesOf(this.effects());
   }
 
-  /** True if the transaction has an effect of one of these types that an older walletd wrote without its request. */
+  /** True if an effect of one of these types has no request hash, because an older walletd wrote it. */
   lacksHashOf(types: readonly EffectType[]): boolean {
     return this.effects().some(({ type, requestHash }) => requestHash === undefined && types.includes(type));
   }

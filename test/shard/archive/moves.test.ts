@@ -98,7 +98,7 @@ test('a round changed by another node during its put stays in memory', async () 
     first.clock.nowMs += MEMORY_MS / 10;
     return puts > 0;
   });
-  // The second node's clock shows the same time as the first one's.
+  // The second node's clock has not advanced: it still shows the time at which the first node settled the round.
   await first.handOver(second);
   assert.equal((await second.execute(voided([{ id: 't1', payoutAmount: 15 }]))).type, 'accepted');
   const balance = await second.balance('ann');

@@ -10,7 +10,7 @@ function parsed(line: string): Map<string, string> {
   return new Map(Object.entries(object).map(([name, value]) => [name, typeof value === 'string' ? value : '']));
 }
 
-test('a line is read as by a JSON parser, whatever its content', () => {
+test('any JSON line is parsed as a JSON parser would parse it', () => {
   const text = fc.oneof(
     fc.string(),
     fc.string({ unit: 'binary' }),

@@ -10,7 +10,10 @@ const SHORT_MS = 300;
 const LATE = `no answer in ${SHORT_MS} ms`;
 const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}';
 
-/** Answers connections with `answer` once they have sent something. Counts the connections. */
+/**
+ * Runs `run` with a client of a server that calls `answer` whenever data arrives. `connections` returns the number of
+ * connections so far.
+ */
 async function at(
   answer: (socket: Socket) => void,
   run: (client: Client, connections: () => number) => Promise<void>,
