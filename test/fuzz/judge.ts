@@ -90,6 +90,8 @@ export class Judge {
     const { status, text } = answer;
     if (CLIENT_ERROR.test(text) || (text === '' && BARE_REFUSALS.includes(status))) return undefined;
     if (status >= 500 && status !== 503) return `HTTP ${status}`;
+    // The root leads to the console, and reveals nothing else.
+    if (status === 302 && text === '') return undefined;
     const line = requests[n];
     const isForAnybody = HEALTH.test(line?.target ?? '') || BAD_URL.test(text);
     if (this.isGuarded && !isAuthentic && status !== 401 && status !== 429 && !isForAnybody) {

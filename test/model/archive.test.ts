@@ -102,8 +102,12 @@ class OneLife {
 
   private async step<T>(name: 'put' | 'event', run: () => Promise<T>): Promise<T> {
     if (this.isOver || this.end === `before-${name}`) return await never();
-    const result = await run();
-    return this.end === `behind-${name}` ? await never() : result;
+    const result = await run().catch((error: unknown) => {
+      // The stores are closed while the last process may still be writing.
+      if (this.isOver) return never();
+      throw error;
+    });
+    return this.isOver || this.end === `behind-${name}` ? await never() : result;
   }
 }
 
