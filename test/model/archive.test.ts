@@ -107,7 +107,7 @@ class OneLife {
       if (this.isOver) return never();
       throw error;
     });
-    return this.isOver || this.end === `behind-${name}` ? await never() : result;
+    return this.end === `behind-${name}` ? await never() : result;
   }
 }
 
