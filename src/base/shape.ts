@@ -30,6 +30,17 @@ export function shape(fields: Readonly<Record<string, Is>>): Is {
   };
 }
 
+export const isTyped = shape({ type: isText });
+
+/** A value whose `type` names its shape. False for a type that the table lacks. */
+export function oneOf(shapes: Readonly<Record<string, Is>>): Is {
+  return (value) => {
+    if (!isTyped(value)) return false;
+    const { type } = value as { readonly type: string };
+    return Object.hasOwn(shapes, type) && (shapes[type] as Is)(value);
+  };
+}
+
 /** Like `shape`, for lists of one length: each holds one field of the items. */
 export function columns(fields: Readonly<Record<string, Is>>): Is {
   const isShaped = shape(Object.fromEntries(Object.entries(fields).map(([name, is]) => [name, listOf(is)])));

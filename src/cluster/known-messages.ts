@@ -8,8 +8,10 @@ import {
   isCount,
   isNumber,
   isText,
+  isTyped,
   listOf,
   maybe,
+  oneOf,
   pairOf,
   shape,
 } from '../base/shape.js';
@@ -24,7 +26,6 @@ const isLsn = shape({ epoch: isCount, sequence: isCount });
 const isHead = shape({ lsn: isLsn, nonce: isText, checksum: isCount });
 const isEntry = shape({ head: isHead, bytes: isBytes });
 const isCopy = shape({ shard: isCount, base: isHead, entries: listOf(isEntry), isWhole: isBoolean });
-const isTyped = shape({ type: isText });
 const isTurn = shape({ startedMs: isNumber, endedMs: isNumber });
 const isSignedOut = shape({ name: isText, untilMs: isNumber, sessions: listOf(pairOf(isText, isNumber)) });
 
@@ -74,8 +75,4 @@ const SHAPES: { readonly [Type in PeerMessage['type']]: Is } = {
 };
 
 /** False for a message that only a newer walletd sends, whatever a peer has put into the frame. */
-export function isKnownMessage(message: unknown): message is PeerMessage {
-  if (!isTyped(message)) return false;
-  const { type } = message as { readonly type: string };
-  return Object.hasOwn(SHAPES, type) && SHAPES[type as PeerMessage['type']](message);
-}
+export const isKnownMessage = oneOf(SHAPES) as (message: unknown) => message is PeerMessage;

@@ -9,6 +9,7 @@ import {
   isText,
   listOf,
   maybe,
+  oneOf,
   shape,
 } from '../base/shape.js';
 import { CALLBACKS } from '../callback/callbacks.js';
@@ -18,7 +19,6 @@ import type { Query } from '../wallet/query.js';
 import type { WireRequest, WireResult } from '../worker/protocol.js';
 
 const isUnits: Is = Number.isSafeInteger;
-const isTyped = shape({ type: isText });
 const isAddressed = shape({ shard: isCount, deadlineMs: isNumber });
 const isPlayer = shape({ username: isText });
 const isOperation = shape({ username: isText, id: isText });
@@ -76,11 +76,8 @@ const RESULTS: { readonly [Type in WireResult['type']]: Is } = {
   'found-ids': shape({ hits: isList, players: isNumber }),
 };
 
-function isOneOf(shapes: Readonly<Record<string, Is>>, value: unknown): boolean {
-  if (!isTyped(value)) return false;
-  const { type } = value as { readonly type: string };
-  return Object.hasOwn(shapes, type) && (shapes[type] as Is)(value);
-}
+const isQuery = oneOf(QUERIES);
+const isCommand = oneOf(COMMANDS);
 
 /** False for a callback endpoint that only a newer walletd knows. */
 export function isKnownEndpoint(endpoint: string): boolean {
@@ -93,9 +90,7 @@ export function isKnownAnswer(answer: { readonly type: string; readonly failure?
 }
 
 /** False for a result that only a newer walletd gives, or one that lacks what an older walletd did not know. */
-export function isKnownResult(result: unknown): boolean {
-  return isOneOf(RESULTS, result);
-}
+export const isKnownResult = oneOf(RESULTS);
 
 /**
  * False for a request that only a newer walletd sends. A shard must never receive a type that it cannot handle, or a
@@ -103,6 +98,6 @@ export function isKnownResult(result: unknown): boolean {
  */
 export function isKnown(request: WireRequest): boolean {
   if (!isAddressed(request)) return false;
-  if (!('command' in request)) return isOneOf(QUERIES, request.query);
-  return isOneOf(COMMANDS, request.command) && isOperator((request.command as { readonly by?: unknown }).by);
+  if (!('command' in request)) return isQuery(request.query);
+  return isCommand(request.command) && isOperator((request.command as { readonly by?: unknown }).by);
 }

@@ -634,7 +634,7 @@ const SNAPSHOTS: readonly Row[] = [
     'if (newer === undefined)',
     'if (true)',
     'test/history/newer-formats.test.ts',
-    'a shard whose snapshot is newer stops, and names the newer release, not a backup',
+    'a shard with a newer snapshot stops and names the release, not a backup',
   ],
   [
     'a snapshot is published before its entries are durable',
@@ -1223,7 +1223,7 @@ const LINKS: readonly Row[] = [
   [
     'a command that lacks a field reaches the shard',
     'src/cluster/known-requests.ts',
-    'isOneOf(COMMANDS, request.command)',
+    'isCommand(request.command)',
     'true',
     'test/cluster/unknown-messages.test.ts',
     'a command without a field that the decision reads is not known',
