@@ -1,12 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import type { Logger } from '../base/logger.js';
 import { messageOf } from '../base/message-of.js';
-import { UnknownFormatError } from '../store/format/format-error.js';
-import { parseNodeFile } from '../store/format/node-file.js';
 import { EXIT } from './exit-codes.js';
+import { maybeNodeFile } from './maybe-node-file.js';
 
 /**
  * How a process ended. `none`: there was no earlier process. `stopped`: clean stop. `fenced`: another process took over
@@ -44,7 +43,7 @@ export class LastRun {
    */
   static read(folder: string, store: string, log: Logger): LastRun {
     const path = join(folder, `run-${crc32(store).toString(16).padStart(8, '0')}.json`);
-    const last = new LastRun(path, endOf(maybeRead(path)), log);
+    const last = new LastRun(path, endOf(maybeNodeFile<Stored>(path)), log);
     if (last.end === 'crashed') log.warn({ code: 'previous-run-killed' }, 'previous process was killed');
     return last;
   }
@@ -62,7 +61,7 @@ export class LastRun {
    * note stays.
    */
   ended(exitCode: number): void {
-    if (maybeRead(this.path)?.run === this.run) this.write(reasonOf(exitCode));
+    if (maybeNodeFile<Stored>(this.path)?.run === this.run) this.write(reasonOf(exitCode));
   }
 
   private write(end: End | undefined): void {
@@ -95,15 +94,5 @@ function isAlive(pid: number): boolean {
     return true;
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'EPERM';
-  }
-}
-
-/** The note; undefined if it is missing or unreadable, because no decision depends on it. */
-function maybeRead(path: string): Stored | undefined {
-  try {
-    return parseNodeFile<Stored>(path, readFileSync(path, 'utf8'));
-  } catch (error) {
-    if (error instanceof UnknownFormatError) throw error;
-    return undefined;
   }
 }

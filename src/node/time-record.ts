@@ -1,8 +1,7 @@
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { crc32 } from 'node:zlib';
-import { UnknownFormatError } from '../store/format/format-error.js';
-import { parseNodeFile } from '../store/format/node-file.js';
+import { maybeNodeFile } from './maybe-node-file.js';
 
 /**
  * The newest confirmed time, which is stored in the node's folder. Without it, the errors of several restarts with a
@@ -31,11 +30,6 @@ export class TimeRecord {
 }
 
 function confirmedMsIn(path: string): number | undefined {
-  try {
-    const { confirmedMs } = parseNodeFile<{ confirmedMs: unknown }>(path, readFileSync(path, 'utf8'));
-    return Number.isSafeInteger(confirmedMs) ? (confirmedMs as number) : undefined;
-  } catch (error) {
-    if (error instanceof UnknownFormatError) throw error;
-    return undefined;
-  }
+  const confirmedMs = maybeNodeFile<{ confirmedMs: unknown }>(path)?.confirmedMs;
+  return Number.isSafeInteger(confirmedMs) ? (confirmedMs as number) : undefined;
 }
