@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { ENDPOINTS } from '../../src/callback/callbacks.js';
+import { assertSameLines } from '../support/assert-same-lines.js';
 import { bet, importPlayers, settlement } from '../support/client.js';
 import { METHODS, NDJSON, OpenApiDocument } from '../support/openapi-document.js';
 import { TestCluster } from '../support/test-cluster.js';
@@ -107,12 +108,9 @@ describe('GET /openapi.json', () => {
   test('docs/openapi.json is what a walletd with default settings serves', async () => {
     const text = JSON.stringify(document.content, null, 2);
     // Tests listen on a free port.
-    const lines = `${text.replaceAll(/("port": \{\s+"default": )"0"/g, '$1"3000"')}\n`.split('\n');
-    if (process.env.REWRITE === '1') writeFileSync(PUBLISHED, lines.join('\n'));
-    const published = readFileSync(PUBLISHED, 'utf8').split('\n');
-    const first = lines.findIndex((line, index) => line !== published[index]);
-    assert.equal(published[first], lines[first], `line ${first + 1}; REWRITE=1 writes the file`);
-    assert.equal(published.length, lines.length);
+    const served = `${text.replaceAll(/("port": \{\s+"default": )"0"/g, '$1"3000"')}\n`;
+    if (process.env.REWRITE === '1') writeFileSync(PUBLISHED, served);
+    else assertSameLines(served, readFileSync(PUBLISHED, 'utf8'));
   });
 
   test('an OpenAPI linter has no complaints', async () => {

@@ -34,7 +34,7 @@ test('a running server shows settings and sources like walletd config, without s
       const { stdout } = await runCommand(['config', '--all', '--json'], env);
       const lines = stdout.trim().split('\n');
       assert.equal(told.size, lines.length);
-      // These settings have different values in each test process.
+      // Each test process has its own values of these settings.
       const own = ['port', 'admin.port', 'log.level'];
       for (const line of lines.map((one) => JSON.parse(one)).filter(({ setting }) => !own.includes(setting))) {
         assert.deepEqual(told.get(line.setting), line);

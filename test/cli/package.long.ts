@@ -8,7 +8,7 @@ import { makeTempFolder } from '../support/temp-folder.js';
 import { environment, runWalletd, WalletdProcess } from '../support/walletd-process.js';
 import { ROOT } from '../tidy/pages.js';
 
-/** What a packer has, but for tests and benchmarks: without them the compiler takes half of the time. */
+/** Files that packing needs. Tests and benchmarks are left out, which halves the time of the compiler. */
 const SOURCES = [
   ...['src', 'config', 'docs', 'package.json', 'package-lock.json', 'tsconfig.json'],
   ...['README.md', 'CHANGELOG.md', 'SECURITY.md'],

@@ -179,7 +179,7 @@ test('the steps of going back end on the former release if it reads everything',
   assert.deepEqual(await machine.balances(), balances);
 });
 
-test('the steps of going back end on the newer release if it has written its formats', async (t) => {
+test('going back ends on the newer release if it has written its formats', async (t) => {
   const machine = await machineOf(t);
   await play(machine, 'newer');
   const balances = await machine.balances();

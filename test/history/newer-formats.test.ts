@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { crc32 } from 'node:zlib';
 import { cleanUp } from '../../bench/support/clean-up.js';
 import { startPostgres, whyNoPostgres } from '../../bench/support/postgres.js';
@@ -28,7 +28,7 @@ import { openFrames } from '../../src/tools/backup/frame-codec.js';
 import { findLosses } from '../../src/tools/loss/accept-loss.js';
 import type { MemoryWal } from '../support/memory-wal.js';
 import { runSql } from '../support/postgres-databases.js';
-import { makeTempFolder } from '../support/temp-folder.js';
+import { newTempFolder } from '../support/temp-folder.js';
 import { TestHost } from '../support/test-host.js';
 import { formats, META, recordedHistory, STORE_ID } from '../tools/recorded-store.js';
 import { recoveryDeps } from './store-writer.js';
@@ -41,17 +41,6 @@ const KIND_OF_ENTRY = 4;
 const FRAME_TYPE = 8;
 const NODE_FILE_FORMAT = 2;
 const STORE = 'lmdb:/data';
-
-const folders: { remove: () => void }[] = [];
-after(() => {
-  for (const folder of folders) folder.remove();
-});
-
-function newFolder(): string {
-  const folder = makeTempFolder();
-  folders.push(folder);
-  return folder.path;
-}
 
 function entry(at: number, value: number): Buffer {
   const codec = new EntryCodec(STORE_ID);
@@ -81,7 +70,7 @@ async function withNewerSnapshot(format: number): Promise<MemoryWal> {
 }
 
 async function archiveInFolder(version: number): Promise<void> {
-  const folder = newFolder();
+  const folder = newTempFolder();
   LmdbArchive.identify(folder, STORE_ID);
   writeFileSync(join(folder, 'archive.json'), JSON.stringify({ version, storeId: STORE_ID }));
   await LmdbArchive.open(folder, STORE_ID).close();
@@ -104,7 +93,7 @@ function keyFile(version: number): void {
 
 /** Writes a file of the node's folder under its own name, and reads it. */
 async function nodeFile(write: (folder: string) => unknown, read: (folder: string) => unknown): Promise<void> {
-  const folder = newFolder();
+  const folder = newTempFolder();
   await write(folder);
   const [name] = readdirSync(folder);
   const path = join(folder, String(name));
@@ -218,7 +207,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
     named: 'the report',
     number: 'format 2',
     open: () => {
-      const path = join(newFolder(), 'report.json');
+      const path = join(newTempFolder(), 'report.json');
       writeFileSync(path, JSON.stringify({ format: 2, storeId: STORE_ID, shards: [] }));
       readNoted(path);
     },
@@ -262,7 +251,7 @@ test("a newer release's saved keys are not used, and can be rebuilt", () => {
   assert.equal(newFilter().load(new Map([[number, part]])), false);
 });
 
-test('a shard whose snapshot is newer stops, and names the newer release, not a backup', async () => {
+test('a shard with a newer snapshot stops and names the release, not a backup', async () => {
   const wal = await withNewerSnapshot(SNAPSHOT_VERSION + 1);
   const before = (await wal.snapshots(0)).length;
   const host = new TestHost({ wal });

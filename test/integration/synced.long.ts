@@ -8,30 +8,22 @@ import { one, Writer } from '../contract/writer.js';
 import { RedisServer } from '../support/redis-server.js';
 import { until } from '../support/until.js';
 
+const META: StoreMeta = {
+  storeId: randomUUID(),
+  formatVersion: META_VERSION,
+  shards: 1,
+  hash: 'h',
+  scales: { default: 4, byCurrency: {} },
+  createdMs: 0,
+};
+
 test('synced:1 acknowledges an append only with the fsync of the replica', async (t) => {
-  const master = await RedisServer.start({ 'repl-diskless-sync-delay': '0' });
-  const replica = await RedisServer.start({ replicaof: `127.0.0.1 ${master.port}` });
-  const address = parseRedisAddress(master.url) as RedisAddress;
-  const store = new RedisStore({
-    address,
-    prefix: 'walletd',
-    durability: { type: 'synced', count: 1 },
-    trustConfig: false,
-  });
+  const { master, replica, store } = await startSynced('');
   try {
     if (!(await hasWaitaof(master))) return t.skip('WAITAOF needs Redis 7.2 or Valkey: WALLETD_TEST_REDIS');
     await until('the replica is in step and has its own file', () => isInStep(replica));
-    const scales = { default: 4, byCurrency: {} };
-    const meta: StoreMeta = {
-      storeId: randomUUID(),
-      formatVersion: META_VERSION,
-      shards: 1,
-      hash: 'h',
-      scales,
-      createdMs: 0,
-    };
-    assert.equal(await store.meta.create(meta), true);
-    const log = new Writer(store.wal, meta.storeId);
+    assert.equal(await store.meta.create(META), true);
+    const log = new Writer(store.wal, META.storeId);
     for (let i = 0; i < 100; i++) await log.append(0);
 
     const expected = log.head(0);
@@ -53,29 +45,14 @@ test('synced:1 acknowledges an append only with the fsync of the replica', async
 });
 
 test('doctor names the missing right to WAITAOF', async (t) => {
-  const master = await RedisServer.start({ 'repl-diskless-sync-delay': '0' });
-  const replica = await RedisServer.start({ replicaof: `127.0.0.1 ${master.port}` });
-  const address = parseRedisAddress(`redis://walletd:secret@127.0.0.1:${master.port}`) as RedisAddress;
-  const store = new RedisStore({
-    address,
-    prefix: 'walletd',
-    durability: { type: 'synced', count: 1 },
-    trustConfig: false,
-  });
+  const { master, replica, store } = await startSynced('walletd:secret@');
   try {
     if (!(await hasWaitaof(master))) return t.skip('WAITAOF needs Redis 7.2 or Valkey: WALLETD_TEST_REDIS');
     await until('the replica is in step and has its own file', () => isInStep(replica));
     const setUser = (...rights: string[]) =>
       master.call('ACL', 'SETUSER', 'walletd', 'on', '>secret', '~*', '+@all', ...rights);
     await setUser();
-    await store.meta.create({
-      storeId: randomUUID(),
-      formatVersion: META_VERSION,
-      shards: 1,
-      hash: 'h',
-      scales: { default: 4, byCurrency: {} },
-      createdMs: 0,
-    });
+    await store.meta.create(META);
     await setUser('-waitaof');
     const rights = (await store.examine()).filter(({ about }) => about === 'rights');
     assert.deepEqual([rights[0]?.verdict, rights[0]?.says], ['bad', 'this user may not WAITAOF']);
@@ -84,6 +61,15 @@ test('doctor names the missing right to WAITAOF', async (t) => {
     for (const server of [replica, master]) await server.destroy();
   }
 });
+
+/** A master with one replica, and a store on the master. `user` is `NAME:PASSWORD@`, or empty. */
+async function startSynced(user: string): Promise<{ master: RedisServer; replica: RedisServer; store: RedisStore }> {
+  const master = await RedisServer.start({ 'repl-diskless-sync-delay': '0' });
+  const replica = await RedisServer.start({ replicaof: `127.0.0.1 ${master.port}` });
+  const address = parseRedisAddress(`redis://${user}127.0.0.1:${master.port}`) as RedisAddress;
+  const durability = { type: 'synced', count: 1 } as const;
+  return { master, replica, store: new RedisStore({ address, prefix: 'walletd', durability, trustConfig: false }) };
+}
 
 async function hasWaitaof(server: RedisServer): Promise<boolean> {
   return ((await server.call('COMMAND', 'INFO', 'WAITAOF')) as unknown[])[0] !== null;

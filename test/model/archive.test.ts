@@ -31,7 +31,7 @@ import { DEAF } from '../support/host-deps.js';
 import { MemoryArchive } from '../support/memory-archive.js';
 import { MemoryWal } from '../support/memory-wal.js';
 import { RedisServer } from '../support/redis-server.js';
-import { makeTempFolder } from '../support/temp-folder.js';
+import { newTempFolder } from '../support/temp-folder.js';
 import { TestHost } from '../support/test-host.js';
 import { arbitraryStep, type Step, USERNAMES, varied } from './arbitrary-commands.js';
 
@@ -228,17 +228,6 @@ function histories(name: string, runs: number, open: () => Promise<Place>): void
   });
 }
 
-const folders: { remove: () => void }[] = [];
-after(() => {
-  for (const folder of folders) folder.remove();
-});
-
-function newFolder(): string {
-  const folder = makeTempFolder();
-  folders.push(folder);
-  return folder.path;
-}
-
 /** Creates the meta record of a new store with one shard. */
 async function created<T extends Store>(store: T): Promise<T & { readonly storeId: string }> {
   const scales = { default: 4, byCurrency: {} };
@@ -253,7 +242,7 @@ histories('log and archive in memory', RUNS / 200, async () => {
 });
 
 histories('LMDB, and the archive beside it', RUNS / 300, async () => {
-  const folder = newFolder();
+  const folder = newTempFolder();
   const store = await created(LmdbStore.open(folder));
   const archive = LmdbArchive.open(`${folder}/archive`, ARCHIVE_ID);
   const { wal, snapshots, storeId } = store;

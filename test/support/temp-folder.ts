@@ -1,11 +1,19 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { after } from 'node:test';
 
 /** New folder in the system's temporary folder. The caller must remove it. */
 export function makeTempFolder(): { path: string; remove: () => void } {
   const path = mkdtempSync(join(tmpdir(), 'walletd-test-'));
   return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
+}
+
+/** Path of a new folder, which is removed after the test that calls this, or outside a test, after the file's tests. */
+export function newTempFolder(): string {
+  const folder = makeTempFolder();
+  after(() => folder.remove());
+  return folder.path;
 }
 
 /** Runs a function with a new folder, which is removed afterwards. */

@@ -2,7 +2,7 @@ import { formatLsn, type Lsn } from '../../shard/log/lsn.js';
 import { formatBytes, isoTime } from './format.js';
 import { formatTable } from './table.js';
 
-/** What a copy contains of one shard. */
+/** One shard's part of a backup. */
 export interface CopiedShard {
   readonly shard: number;
   /** Newest entry that the snapshot covers; undefined without a snapshot. */

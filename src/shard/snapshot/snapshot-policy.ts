@@ -15,7 +15,7 @@ export interface SnapshotPolicy {
 
 /**
  * Log marks cover at least this many bytes of the log, so that readers of the newest entries find a mark to start from.
- * They cover more if more history is kept.
+ * If more history is kept, the marks cover all of it.
  */
 const MARKED_BYTES_MIN = 16 * 1024 * 1024;
 const MARKS_MAX = 64;

@@ -96,8 +96,7 @@ export class RedisAppends {
       return portion.map((one, i) => [one, met[i]]);
     } catch (error) {
       masters.doubt();
-      // It is unknown whether the entries were written. The retry sends the same bytes, and the compare-and-set then
-      // reveals the outcome.
+      // The outcome is unknown. A retry sends the same bytes, and its compare-and-set reveals whether they were written.
       const failed = failedBy(error);
       return portion.map((one) => [one, failed]);
     }
