@@ -9,6 +9,8 @@ export interface SentCallback {
    * Deadline on the monotonic clock. After it, the platform receives "outcome unknown", so the command must not start.
    */
   readonly deadlineMs: number;
+  /** True if its signature was checked. A captured signature could be sent again to a different endpoint. */
+  readonly isSigned: boolean;
   /** True if the reply must contain the times at which the command was decided. */
   readonly isTraced: boolean;
 }

@@ -30,7 +30,7 @@ const isTurn = shape({ startedMs: isNumber, endedMs: isNumber });
 const isSignedOut = shape({ name: isText, untilMs: isNumber, sessions: listOf(pairOf(isText, isNumber)) });
 
 const isCallbacks = both(
-  shape({ firstId: isCount, traced: listOf(isCount) }),
+  shape({ firstId: isCount, areSigned: maybe(listOf(isBoolean)), traced: listOf(isCount) }),
   columns({ endpoints: isText, texts: isText, deadlinesMs: isNumber }),
 );
 const isReplies = both(

@@ -129,9 +129,10 @@ export class Callback implements Pending, Replier<CallbackReply> {
     this.chunks = undefined;
     const { endpoint, deadlineMs, trace } = this;
     if (trace !== undefined) trace.readMs = this.deps.clock.monotonicMs();
+    const isSigned = this.claim !== undefined;
     const isTraced = trace?.span !== undefined;
     if (this.deps.admission.tryExecute(this, bytes.length))
-      this.deps.service.carryOut({ endpoint, text, deadlineMs, isTraced }, this);
+      this.deps.service.carryOut({ endpoint, text, deadlineMs, isSigned, isTraced }, this);
     else this.refuse('overloaded');
   }
 

@@ -16,6 +16,8 @@ export interface CallbackColumns {
   readonly endpoints: readonly Endpoint[];
   readonly texts: readonly string[];
   readonly deadlinesMs: readonly number[];
+  /** Undefined from a node of a release that does not send it. Its callbacks count as signed. */
+  readonly areSigned?: readonly boolean[];
   /** Indexes of the traced callbacks. Usually there are none. */
   readonly traced: readonly number[];
 }
@@ -28,6 +30,7 @@ export function columnsOf(firstId: number, callbacks: readonly SentCallback[]): 
     endpoints: callbacks.map(({ endpoint }) => endpoint),
     texts: callbacks.map(({ text }) => text),
     deadlinesMs: callbacks.map(({ deadlineMs }) => deadlineMs),
+    areSigned: callbacks.map(({ isSigned }) => isSigned),
     traced: callbacks.some(isTraced) ? [...callbacks.keys()].filter((i) => callbacks[i]?.isTraced) : NONE,
   };
 }
@@ -37,11 +40,13 @@ function isTraced(callback: SentCallback): boolean {
 }
 
 /** Returns callback `i` on the receiving side. */
-export function callbackAt({ endpoints, texts, deadlinesMs, traced }: CallbackColumns, i: number): SentCallback {
+export function callbackAt(columns: CallbackColumns, i: number): SentCallback {
+  const { endpoints, texts, deadlinesMs, areSigned, traced } = columns;
   return {
     endpoint: endpoints[i] as Endpoint,
     text: texts[i] as string,
     deadlineMs: deadlinesMs[i] as number,
+    isSigned: areSigned?.[i] ?? true,
     isTraced: traced.length > 0 && traced.includes(i),
   };
 }

@@ -328,7 +328,7 @@ export class ShardHost implements ThreadShards {
   }
 
   tryCarryOut(callback: SentCallback, replier: Replier<CallbackReply>): number | undefined {
-    const { endpoint, text, deadlineMs, isTraced } = callback;
+    const { endpoint, text, deadlineMs, isSigned, isTraced } = callback;
     const { codec, shardCount } = this.deps;
     const request = codec.read(endpoint, text);
     // The waiting replier keeps only these fields, not the whole request.
@@ -339,7 +339,7 @@ export class ShardHost implements ThreadShards {
     }
     const shard = this.shards.get(shardOf(username, shardCount));
     if (shard === undefined) return shardOf(username, shardCount);
-    if (this.isReplayed(endpoint, text)) {
+    if (isSigned && this.isReplayed(endpoint, text)) {
       replier.reply(codec.reply(endpoint, request, REPLAYED));
       return undefined;
     }

@@ -109,7 +109,7 @@ test('a second answer to a callback attempt triggers no resend', async () => {
   };
   const { router, time } = routerOver(local, true);
   const told: CallbackReply[] = [];
-  const callback = { endpoint: 'placeBets', text: BET, deadlineMs: 10_000, isTraced: false } as const;
+  const callback = { endpoint: 'placeBets', text: BET, deadlineMs: 10_000, isSigned: false, isTraced: false } as const;
   router.carryOut(callback, { reply: (reply) => void told.push(reply) });
   for (const answer of [REFUSED, UNSURE]) repliers[0]?.reply({ answer, body: '{}' });
   await time.pass(1000);
@@ -135,7 +135,7 @@ test('a reply callback that throws does not hold back other replies of the messa
   const told: CallbackReply[] = [];
   for (const i of [0, 1, 2]) {
     router.carryOut(
-      { endpoint: 'placeBets', text: BET, deadlineMs: 10_000, isTraced: false },
+      { endpoint: 'placeBets', text: BET, deadlineMs: 10_000, isSigned: false, isTraced: false },
       {
         reply: (reply) => {
           if (i === 1) throw new Error('a bug');

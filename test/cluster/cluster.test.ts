@@ -301,7 +301,7 @@ test('a command in a new format is refused until the upgrade, then executed once
   const world = await begun({ nodes: 2, shards: 2, players: 1, format: 1 });
   const txns = [{ id: 'tip', status: 'TIPS', roundId: 'r', betAmount: 5 }];
   const sent = { id: 'c', timestampMillis: 1, productId: 'P', currency: 'THB', username: 'player-0', txns };
-  const callback = { endpoint: 'placeTips', text: JSON.stringify(sent), isTraced: false } as const;
+  const callback = { endpoint: 'placeTips', text: JSON.stringify(sent), isSigned: false, isTraced: false } as const;
   const answers = async () => {
     const found: CallbackReply['answer'][] = [];
     for (const node of world.living) node.carryOut(callback, 3000, ({ answer }) => void found.push(answer));

@@ -22,7 +22,7 @@ test('a failure that only a newer owner knows is answered with an unknown outcom
   const peer = calls();
   const replies: CallbackReply[] = [];
   const replier = new AnswerOnce<CallbackReply>({ reply: (reply) => void replies.push(reply) }, silentLogger);
-  const callback = { endpoint: 'placeBets', text: '{}', deadlineMs: 1000, isTraced: false } as const;
+  const callback = { endpoint: 'placeBets', text: '{}', deadlineMs: 1000, isSigned: false, isTraced: false } as const;
   assert.equal(peer.trySend(new RoutedCallback(0, callback, replier, rerouter)), true);
   const columns = new ReplyColumns();
   columns.push(1, { answer: { type: 'failed', failure: 'moon-phase' as 'unsure' }, body: '{"statusCode":777}' });

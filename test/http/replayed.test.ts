@@ -82,3 +82,16 @@ test('replays are counted, logged, and shown with the memory for detecting them'
   const [line] = node.logLines.filter(({ code }) => code === 'callbacks-replayed');
   assert.deepEqual(line?.refused, { 'placeBets sent to adjustBets': 1 });
 });
+
+test('bodies of unsigned callbacks are not remembered', async () => {
+  const open = await TestNode.start({ workers: 0 });
+  try {
+    await importPlayers(open.adminUrl, ['ann'], 1000);
+    const body = JSON.stringify(bet('ann', 'b1', 100));
+    const response = await fetch(`${open.callbackUrl}/placeBets`, { method: 'POST', body });
+    assert.equal(response.status, 200);
+    assert.equal((await Scrape.of(open.adminUrl)).value('walletd_replay_memory_bodies'), 0);
+  } finally {
+    await open.close();
+  }
+});

@@ -199,7 +199,7 @@ export class World {
   send(endpoint: Endpoint, text: string, done: (answer: CallbackAnswer | undefined) => void): void {
     const node = this.maybeOpenNode();
     const stopWaiting = this.time.after(GIVE_UP_MS, () => done(undefined));
-    node?.carryOut({ endpoint, text, isTraced: false }, PATIENCE_MS, ({ answer }) => {
+    node?.carryOut({ endpoint, text, isSigned: true, isTraced: false }, PATIENCE_MS, ({ answer }) => {
       stopWaiting();
       done(answer);
     });

@@ -18,7 +18,7 @@ async function sendThree() {
       if (i === 1) throw new Error('a bug');
       tell();
     };
-    const callback = { endpoint: 'placeBets', text: 'a body', deadlineMs: 100, isTraced: false } as const;
+    const callback = { endpoint: 'placeBets', text: 'a body', deadlineMs: 100, isSigned: false, isTraced: false } as const;
     pool.pool.carryOut(callback, { reply: (reply) => orThrow(() => replies.push(reply)) });
     const query = { type: 'read-player', username: 'ann' } as const;
     pool.pool.ask(0, query, 100, { reply: (result) => orThrow(() => results.push(result)) });

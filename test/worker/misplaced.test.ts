@@ -25,7 +25,7 @@ class Wire extends FakePool {
   ): Promise<{ replies: CallbackReply[]; guessed: FakeWorker; other: FakeWorker }> {
     const replies: CallbackReply[] = [];
     const replier: Replier<CallbackReply> = { reply: (reply) => void replies.push(reply) };
-    this.pool.carryOut({ endpoint: 'placeBets', text, deadlineMs, isTraced: false }, replier);
+    this.pool.carryOut({ endpoint: 'placeBets', text, deadlineMs, isSigned: false, isTraced: false }, replier);
     await turns(1);
     const guessed = this.workers.find(({ received }) => received.length > 0) as FakeWorker;
     const other = this.workers.find((worker) => worker !== guessed) as FakeWorker;
@@ -101,7 +101,7 @@ test('the main thread does not keep the body of a pending callback', async () =>
   const held = await heldAfter(async () => {
     for (let i = 0; i < 40; i++) {
       const text = Buffer.alloc(200_000, 'a').toString();
-      wire.pool.carryOut({ endpoint: 'placeBets', text, deadlineMs: 100, isTraced: false }, { reply() {} });
+      wire.pool.carryOut({ endpoint: 'placeBets', text, deadlineMs: 100, isSigned: false, isTraced: false }, { reply() {} });
     }
     await turns(1);
     for (const { received } of wire.workers) received.length = 0;
@@ -116,7 +116,7 @@ test('a worker does not keep the body of a pending callback', async () => {
   const held = await heldAfter(async () => {
     for (let i = 0; i < 40; i++) {
       const text = Buffer.alloc(200_000, 'a').toString();
-      const callbacks = columnsOf(i, [{ endpoint: 'placeBets', text, deadlineMs: 100, isTraced: false }]);
+      const callbacks = columnsOf(i, [{ endpoint: 'placeBets', text, deadlineMs: 100, isSigned: false, isTraced: false }]);
       server.receive({ type: 'submit-callbacks', callbacks });
     }
   });
