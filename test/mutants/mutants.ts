@@ -801,6 +801,14 @@ const ARCHIVE: readonly Row[] = [
     "a lookup requires the previous put's records, even before the log has its event",
   ],
   [
+    'a put that is repeated after its shard has left requires no record',
+    'src/shard/archive/shard-archive.ts',
+    'newest = newestMark(newest, this.required);',
+    'newest = this.required;',
+    'test/shard/archive/shard-archive.test.ts',
+    "a put that is repeated after its shard has left still requires the previous put's records",
+  ],
+  [
     'a jump of the clock is not seen',
     'src/worker/clock-watch.ts',
     'if (Math.abs(jumpMs) > JUMP_MS)',

@@ -195,6 +195,19 @@ export class ShardArchive {
     return newestMark(this.deps.required(), this.newestPut);
   }
 
+  /**
+   * The newest mark that was required since the call of this function. The shard may leave while a put is being
+   * repeated, and then requires nothing. An archive that has lost records must not accept that put, because the put
+   * would raise the mark above the missing records.
+   */
+  private requiring(): () => ArchiveMark | undefined {
+    let newest = this.required;
+    return () => {
+      newest = newestMark(newest, this.required);
+      return newest;
+    };
+  }
+
   /** Called when this node begins to serve the shard. */
   takeOver(left: EvictedKeys | undefined): void {
     if (left === undefined || !this.keepsWith(left)) {
@@ -482,10 +495,11 @@ export class ShardArchive {
       for (const round of rounds) records.push(this.recordOf(lsn, player, round, this.nextIndex(lsn)));
     }
     this.putting++;
+    const requiring = this.requiring();
     await this.outage.untilItTakes(async () => {
       // Require the previous mark. After a failover to a lagging replica, puts must stop, because a higher mark would
       // hide the missing records.
-      const put = () => this.deps.archive.put(records, this.required);
+      const put = () => this.deps.archive.put(records, requiring());
       try {
         await put();
       } catch (error) {

@@ -122,6 +122,22 @@ test("a put requires the previous put's records, even before the log has its eve
   assert.deepEqual([isOver, archive.records.length, archive.marks.size], [false, 0, 0]);
 });
 
+test("a put that is repeated after its shard has left still requires the previous put's records", async () => {
+  const archive = new MemoryArchive();
+  const node = knowing(archive);
+  await put(node, 'r1', 5);
+  empty(archive);
+  let isOver = false;
+  void put(node, 'r2', 6).then(() => {
+    isOver = true;
+  });
+  await until('the refusal', () => node.measures.isBehind);
+  await node.load();
+  for (let turn = 0; turn < 10; turn++) await new Promise((resolve) => setImmediate(resolve));
+  assert.deepEqual([isOver, archive.records.length], [false, 0]);
+  node.close();
+});
+
 test("a lookup requires the previous put's records, even before the log has its event", async () => {
   const archive = new MemoryArchive();
   const node = knowing(archive, (run) => run());
