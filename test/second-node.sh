@@ -4,7 +4,7 @@
 set -eu
 cd -- "$(dirname -- "$0")/.."
 release=24.21.0
-rooms='base|callback|cluster|config|csv|history|shard|telemetry|wallet'
+rooms='archive|base|callback|cluster|config|csv|engine|history|log|snapshot|telemetry|wallet'
 platform="$(uname -s) $(uname -m)"
 if [ "$platform" != 'Linux x86_64' ]; then
   echo "second Node skipped: its package is for Linux x86_64, and this is $platform"

@@ -6,7 +6,7 @@ import { Packr } from 'msgpackr';
 import { WebSocket, WebSocketServer } from 'ws';
 import { systemTimers } from '../../src/base/timers.js';
 import { guessUsername } from '../../src/callback/guess-username.js';
-import { shardOf } from '../../src/worker/placement.js';
+import { shardOf } from '../../src/threads/placement.js';
 import { echoOf, serveEcho } from '../peers/echo-server.js';
 import { connectTo } from '../support/redis-client.js';
 

@@ -1,5 +1,5 @@
 import calculateSlot from 'cluster-key-slot';
-import { shardOf } from '../../src/worker/placement.js';
+import { shardOf } from '../../src/threads/placement.js';
 import { Scrape } from '../../test/support/scrape.js';
 import { until } from '../../test/support/until.js';
 import { importPlayers } from '../support/servers.js';

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { shardOf } from '../../src/worker/placement.js';
+import { shardOf } from '../../src/threads/placement.js';
 import { bet, PlatformClient } from '../../test/support/client.js';
 import { importPlayers } from '../support/servers.js';
 import { SHARDS } from './stage.js';

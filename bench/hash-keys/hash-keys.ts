@@ -1,6 +1,6 @@
+import { hashOfName, hashOfPlayer } from '../../src/archive/archive-hash.js';
+import { KeyFilter } from '../../src/archive/key-filter.js';
 import { type Column, formatTable } from '../../src/cli/print/table.js';
-import { hashOfName, hashOfPlayer } from '../../src/shard/archive/archive-hash.js';
-import { KeyFilter } from '../../src/shard/archive/key-filter.js';
 import { Wallets } from '../../src/wallet/state/wallets.js';
 import { collidingRoundIds, collidingUsernames } from '../../test/support/colliding.js';
 import { machine, median } from '../support/machine.js';

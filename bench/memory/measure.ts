@@ -1,5 +1,5 @@
 import { loadSettings } from '../../src/config/load.js';
-import { rulesOf } from '../../src/node/rules.js';
+import { rulesOf } from '../../src/node/settings/rules.js';
 import { apply } from '../../src/wallet/apply.js';
 import type { Command } from '../../src/wallet/command.js';
 import { decide } from '../../src/wallet/decide/decide.js';

@@ -1,7 +1,7 @@
 import { requestCodecs, textOf } from '../../src/callback/request-codec.js';
 import { loadSettings } from '../../src/config/load.js';
-import { amountLimitsOf } from '../../src/node/amount-limits.js';
-import { rulesOf } from '../../src/node/rules.js';
+import { amountLimitsOf } from '../../src/node/settings/amount-limits.js';
+import { rulesOf } from '../../src/node/settings/rules.js';
 import { ScaleTable } from '../../src/wallet/amount.js';
 import type { CallbackCommand, ChangingEndpoint, Endpoint, PlatformCommand } from '../../src/wallet/command.js';
 

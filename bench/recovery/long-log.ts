@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { systemClock } from '../../src/base/clock.js';
 import { silentLogger } from '../../src/base/logger.js';
-import { takeOver } from '../../src/shard/log/take-over.js';
-import type { EncodedEntry, Head } from '../../src/shard/log/wal.js';
+import { takeOver } from '../../src/log/take-over.js';
+import type { EncodedEntry, Head } from '../../src/ports/wal.js';
 import { EntryCodec } from '../../src/store/format/entry-codec.js';
 import type { StoreMeta } from '../../src/store/meta.js';
 import type { Store } from '../../src/store/store.js';
+import { shardOf } from '../../src/threads/placement.js';
 import type { Event } from '../../src/wallet/event.js';
-import { shardOf } from '../../src/worker/placement.js';
 
 const EVENTS_PER_ENTRY = 64;
 const ENTRIES_PER_APPEND = 64;

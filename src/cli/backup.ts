@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { ConfigError } from '../config/config-error.js';
-import { EXIT } from '../node/exit-codes.js';
+import { EXIT } from '../node/settings/exit-codes.js';
 import { parseRotation } from '../tools/backup/rotation.js';
 import { argument } from './argument.js';
 import { PIPE } from './backup-input.js';

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { loadSettings } from '../config/load.js';
-import { EXIT } from '../node/exit-codes.js';
-import { loadTls } from '../node/tls.js';
+import { EXIT } from '../node/settings/exit-codes.js';
+import { loadTls } from '../node/settings/tls.js';
 import { type ClusterAnswer, OperatorApi } from '../tools/verify/operator-api.js';
 import { conclude, helpText, type Outcome, type OutputOptions } from './command.js';
 import { formatTable } from './print/table.js';

@@ -1,4 +1,4 @@
-import { EXIT } from '../node/exit-codes.js';
+import { EXIT } from '../node/settings/exit-codes.js';
 
 /*
  * Shared parts of the commands. Each command is a file that exports `addX(program)`, which declares its arguments and its

@@ -1,5 +1,5 @@
 import { createInterface } from 'node:readline/promises';
-import { StoreError } from '../node/store-error.js';
+import { StoreError } from '../node/drivers/store-error.js';
 
 /** Asks on the terminal, unless `yes` has answered in advance. Throws a `StoreError` if there is no terminal. */
 export async function confirm(question: string, { yes }: { readonly yes?: true }): Promise<boolean> {

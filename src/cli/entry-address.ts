@@ -1,4 +1,4 @@
-import type { Lsn } from '../shard/log/lsn.js';
+import type { Lsn } from '../ports/lsn.js';
 import { parseLsns } from '../tools/point-in-time.js';
 import { ToolError } from '../tools/store-reader.js';
 

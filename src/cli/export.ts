@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import { EXIT } from '../node/exit-codes.js';
-import { formatLsn, type Lsn } from '../shard/log/lsn.js';
-import type { Head, Position } from '../shard/log/wal.js';
+import { EXIT } from '../node/settings/exit-codes.js';
+import { formatLsn, type Lsn } from '../ports/lsn.js';
+import type { Head, Position } from '../ports/wal.js';
 import { exportEvents } from '../tools/export/export.js';
 import { ExportCursor } from '../tools/export/export-cursor.js';
 import { pumpExport } from '../tools/export/export-pump.js';

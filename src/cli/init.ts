@@ -2,8 +2,8 @@ import type { Command } from 'commander';
 import { loadSettings } from '../config/load.js';
 import type { Settings } from '../config/schema.js';
 import { driverOf } from '../node/drivers/drivers.js';
-import { openStore, RESTORE_ADVICE } from '../node/open-store.js';
-import { asStoreError, NoStoreError, StoreError } from '../node/store-error.js';
+import { openStore, RESTORE_ADVICE } from '../node/drivers/open-store.js';
+import { asStoreError, NoStoreError, StoreError } from '../node/drivers/store-error.js';
 import { findRemembered } from './remembered-store.js';
 import { resolved } from './store-address.js';
 

@@ -1,14 +1,14 @@
 import { readFile } from 'node:fs/promises';
 import { type Command, InvalidArgumentError } from 'commander';
-import { EXIT } from '../node/exit-codes.js';
+import type { OnProgress } from '../base/progress.js';
+import { EXIT } from '../node/settings/exit-codes.js';
+import { shardOf } from '../threads/placement.js';
 import { type Inspection, inspect } from '../tools/inspect/inspect.js';
 import { inspectEntry, inspectOrphans } from '../tools/inspect/inspect-entry.js';
 import type { InspectQuery } from '../tools/inspect/inspect-query.js';
 import { isWhole, storeArchiveMarks } from '../tools/inspect/store-archive-marks.js';
 import { parseAt } from '../tools/point-in-time.js';
-import type { OnProgress } from '../tools/progress.js';
 import { type StoreReader, shardsOf, ToolError } from '../tools/store-reader.js';
-import { shardOf } from '../worker/placement.js';
 import { argument } from './argument.js';
 import { conclude, helpText, type OutputOptions, type Report } from './command.js';
 import { type EntryAddress, parseEntryAddress } from './entry-address.js';

@@ -1,5 +1,5 @@
-import { drawHashKey } from '../node/draw-hash-key.js';
-import { EXIT } from '../node/exit-codes.js';
+import { drawHashKey } from '../node/settings/draw-hash-key.js';
+import { EXIT } from '../node/settings/exit-codes.js';
 import { explain, makeProgram } from './program.js';
 
 drawHashKey();

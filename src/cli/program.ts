@@ -1,7 +1,7 @@
 import { Command, CommanderError, type OutputConfiguration } from 'commander';
 import { concealed } from '../config/in-force.js';
-import { EXIT } from '../node/exit-codes.js';
-import { BUILD } from '../node/version.js';
+import { EXIT } from '../node/settings/exit-codes.js';
+import { BUILD } from '../node/settings/version.js';
 import { printable } from './print/printable.js';
 
 /** Commands in the order in which the help lists them. */

@@ -5,7 +5,7 @@ import type { Command } from 'commander';
 import { decodeText } from '../base/decode-text.js';
 import { messageOf } from '../base/message-of.js';
 import { ConfigError } from '../config/config-error.js';
-import { EXIT } from '../node/exit-codes.js';
+import { EXIT } from '../node/settings/exit-codes.js';
 import { parseAt } from '../tools/point-in-time.js';
 import { type Columns, DEFAULT_COLUMNS, parseColumns } from '../tools/reconcile/columns.js';
 import type { Difference } from '../tools/reconcile/difference.js';

@@ -3,12 +3,12 @@ import { hostname } from 'node:os';
 import { HASH_NAME } from '../base/hash.js';
 import { decodeMeta, encodeMeta, restoredMeta } from '../store/meta.js';
 import { formatPosition } from '../store/position-text.js';
+import { shardOf } from '../threads/placement.js';
 import type { TargetStore } from '../tools/copy-ports.js';
 import type { Frames } from '../tools/frame.js';
 import { restoreResharded } from '../tools/restore/reshard.js';
 import { type Restored, type RestoreOptions, restoreFrames } from '../tools/restore/restore.js';
 import { ToolError } from '../tools/store-reader.js';
-import { shardOf } from '../worker/placement.js';
 
 /** Maximum of the `shards` setting. */
 const SHARDS_MAX = 1024;

@@ -3,13 +3,13 @@ import { access, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { messageOf } from '../base/message-of.js';
 import { findStoreKind } from '../config/store-kinds.js';
+import { findArchive, postgresOccupancy } from '../node/boot/examine-archive.js';
 import { findArchiveAddress } from '../node/drivers/archive-address.js';
 import type { Driver, StoreSettings } from '../node/drivers/driver.js';
 import { folderOf } from '../node/drivers/lmdb-driver.js';
 import { hasArchive, openArchiveToRead } from '../node/drivers/open-archive.js';
-import { findArchive, postgresOccupancy } from '../node/examine-archive.js';
-import { StoreError } from '../node/store-error.js';
-import { LSN_ZERO } from '../shard/log/lsn.js';
+import { StoreError } from '../node/drivers/store-error.js';
+import { LSN_ZERO } from '../ports/lsn.js';
 import { mayBeEmptied, type Target } from './target-place.js';
 
 /*

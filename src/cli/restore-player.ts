@@ -1,6 +1,6 @@
 import { ConfigError } from '../config/config-error.js';
-import { EXIT } from '../node/exit-codes.js';
-import { formatLsn } from '../shard/log/lsn.js';
+import { EXIT } from '../node/settings/exit-codes.js';
+import { formatLsn } from '../ports/lsn.js';
 import { walletAt } from '../tools/inspect/wallet-at.js';
 import type { At } from '../tools/point-in-time.js';
 import { formatUnits, type Units } from '../wallet/amount.js';

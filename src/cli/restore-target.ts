@@ -1,4 +1,4 @@
-import type { Archive } from '../shard/archive/archive.js';
+import type { Archive } from '../ports/archive.js';
 import { decodeMeta, withArchive } from '../store/meta.js';
 import type { Store } from '../store/store.js';
 import type { TargetStore } from '../tools/copy-ports.js';

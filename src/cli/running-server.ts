@@ -1,10 +1,10 @@
 import type { Backup, Trouble } from '../admin/console/overview.js';
 import { operatorTokens } from '../config/check-together.js';
 import type { Settings } from '../config/schema.js';
-import { urlOf } from '../node/listener-url.js';
 import { activeAlerts } from '../node/overview/active-alerts.js';
 import { judgedOf } from '../node/overview/scraped.js';
-import { loadTls } from '../node/tls.js';
+import { urlOf } from '../node/settings/listener-url.js';
+import { loadTls } from '../node/settings/tls.js';
 import { Samples } from '../tools/status/samples.js';
 import { type Facts, factsOf } from '../tools/status/status.js';
 import { OperatorApi } from '../tools/verify/operator-api.js';

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import { loadSettings, loadWithSources } from '../config/load.js';
-import { EXIT } from '../node/exit-codes.js';
-import { replaceGoneTerminals } from '../node/gone-terminal.js';
-import type { WalletNode } from '../node/wallet-node.js';
+import { replaceGoneTerminals } from '../node/boot/gone-terminal.js';
+import type { WalletNode } from '../node/boot/wallet-node.js';
+import { EXIT } from '../node/settings/exit-codes.js';
 import { createLogger, setLogLevel } from '../telemetry/logger.js';
 
 /**
@@ -44,7 +44,7 @@ export function addServe(program: Command): void {
 
 /** Throws the error that would prevent the server from starting, if there is one, like `nginx -t`. */
 async function check(options: ServeOptions): Promise<void> {
-  const { checkStart } = await import('../node/check-start.js');
+  const { checkStart } = await import('../node/boot/check-start.js');
   for (const sentence of await checkStart(loadSettings(environmentOf(options)))) console.log(sentence);
   console.log('It would start.');
 }
@@ -119,7 +119,7 @@ async function serve(options: ServeOptions): Promise<void> {
   try {
     // Load the node module late: it takes a third of a second, which neither invalid settings nor the help should have
     // to wait for.
-    const { WalletNode } = await import('../node/wallet-node.js');
+    const { WalletNode } = await import('../node/boot/wallet-node.js');
     node = await WalletNode.open(loaded, log, end);
     if (hasMissedSighup) readAgain();
     await node.start();

@@ -5,18 +5,18 @@ import { decodeText } from '../base/decode-text.js';
 import { messageOf } from '../base/message-of.js';
 import { ConfigError } from '../config/config-error.js';
 import { sign } from '../http/signature.js';
-import { EXIT } from '../node/exit-codes.js';
-import { OPENING_BALANCE } from '../tools/simulate/case.js';
-import { CASES } from '../tools/simulate/cases/all.js';
-import { check, type Result, type Verdict, verdictOf } from '../tools/simulate/check.js';
-import { Client, type Sign } from '../tools/simulate/client.js';
-import { learn } from '../tools/simulate/learn.js';
-import type { Table } from '../tools/simulate/play.js';
-import { CommandPlayers, ListedPlayers, OperatorPlayers, type Players } from '../tools/simulate/players.js';
-import { DEFAULT_PROFILE, type Profile, parseProfile } from '../tools/simulate/profile.js';
-import { htmlOf } from '../tools/simulate/report/html.js';
-import { junitOf } from '../tools/simulate/report/junit.js';
-import { soak } from '../tools/simulate/soak/soak.js';
+import { EXIT } from '../node/settings/exit-codes.js';
+import { OPENING_BALANCE } from '../simulate/case.js';
+import { CASES } from '../simulate/cases/all.js';
+import { check, type Result, type Verdict, verdictOf } from '../simulate/check.js';
+import { Client, type Sign } from '../simulate/client.js';
+import { learn } from '../simulate/learn.js';
+import type { Table } from '../simulate/play.js';
+import { CommandPlayers, ListedPlayers, OperatorPlayers, type Players } from '../simulate/players.js';
+import { DEFAULT_PROFILE, type Profile, parseProfile } from '../simulate/profile.js';
+import { htmlOf } from '../simulate/report/html.js';
+import { junitOf } from '../simulate/report/junit.js';
+import { soak } from '../simulate/soak/soak.js';
 import { argument } from './argument.js';
 import { conclude, helpText, type Outcome, type OutputOptions } from './command.js';
 import { Progress } from './print/progress.js';
@@ -152,7 +152,7 @@ async function playMode(
       return { results: await check(table, players, CASES, progress.update), notes: [] };
     case 'explore': {
       // Load the exploration only when it is needed, because fast-check takes a while to load.
-      const { explore } = await import('../tools/simulate/explore/explore.js');
+      const { explore } = await import('../simulate/explore/explore.js');
       const explored = await explore(table, players, { seed, seconds, lanes }, progress.update);
       return { results: explored.results, notes: [exploredText(explored, seed)] };
     }

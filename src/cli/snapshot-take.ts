@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
 import { loadSettings } from '../config/load.js';
 import type { Settings } from '../config/schema.js';
-import { EXIT } from '../node/exit-codes.js';
-import { type ArchivedStore, recordOf } from '../node/open-store.js';
-import { StoreError } from '../node/store-error.js';
-import type { SnapshotResult } from '../shard/snapshot/snapshotter.js';
+import { type ArchivedStore, recordOf } from '../node/drivers/open-store.js';
+import { StoreError } from '../node/drivers/store-error.js';
+import { EXIT } from '../node/settings/exit-codes.js';
+import type { SnapshotResult } from '../snapshot/snapshotter.js';
 import { takeSnapshots } from '../tools/snapshots/take-snapshots.js';
 import { shardsOf } from '../tools/store-reader.js';
 import { conclude, helpText, type Outcome, type OutputOptions } from './command.js';

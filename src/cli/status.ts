@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 import type { Trouble } from '../admin/console/overview.js';
 import { loadSettings } from '../config/load.js';
-import { EXIT } from '../node/exit-codes.js';
 import { readBackup } from '../node/overview/backup-file.js';
-import { loadTls } from '../node/tls.js';
+import { EXIT } from '../node/settings/exit-codes.js';
+import { loadTls } from '../node/settings/tls.js';
 import type { Facts } from '../tools/status/status.js';
 import { OperatorApi } from '../tools/verify/operator-api.js';
 import { conclude, helpText, type Outcome, type OutputOptions } from './command.js';

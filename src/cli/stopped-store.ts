@@ -4,12 +4,12 @@ import { setTimeout as delay, setImmediate as yieldTurn } from 'node:timers/prom
 import { systemClock } from '../base/clock.js';
 import { silentLogger } from '../base/logger.js';
 import type { Settings } from '../config/schema.js';
-import type { ArchivedStore } from '../node/open-store.js';
-import { newSnapshotId, policyOf } from '../node/shard-thread.js';
-import { StoreError } from '../node/store-error.js';
-import { ATTEMPTS_AT_START } from '../shard/log/retry-policy.js';
-import { describeOwner, ownerOf } from '../shard/log/take-over.js';
-import type { Owner } from '../shard/log/wal.js';
+import { describeOwner, ownerOf } from '../log/take-over.js';
+import { newSnapshotId, policyOf } from '../node/boot/shard-thread.js';
+import type { ArchivedStore } from '../node/drivers/open-store.js';
+import { StoreError } from '../node/drivers/store-error.js';
+import { ATTEMPTS_AT_START } from '../ports/retry-policy.js';
+import type { Owner } from '../ports/wal.js';
 import { formatsOf } from '../store/format/store-formats.js';
 import type { NodeRecord } from '../store/node-record.js';
 import { writeEntries } from '../store/orphans-file.js';

@@ -1,8 +1,8 @@
+import { maybeEntry } from '../log/log-reader.js';
 import type { Driver } from '../node/drivers/driver.js';
-import { asStoreError, NoStoreError, StoreError } from '../node/store-error.js';
-import { maybeEntry } from '../shard/log/log-reader.js';
-import { LSN_ZERO } from '../shard/log/lsn.js';
-import type { Head } from '../shard/log/wal.js';
+import { asStoreError, NoStoreError, StoreError } from '../node/drivers/store-error.js';
+import { LSN_ZERO } from '../ports/lsn.js';
+import type { Head } from '../ports/wal.js';
 import { FormatError } from '../store/format/format-error.js';
 import { formatsOf } from '../store/format/store-formats.js';
 import type { StoreMeta } from '../store/meta.js';

@@ -3,7 +3,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { decodeText } from '../base/decode-text.js';
 import { messageOf } from '../base/message-of.js';
 import { ConfigError } from '../config/config-error.js';
-import { EXIT } from '../node/exit-codes.js';
+import { EXIT } from '../node/settings/exit-codes.js';
 import { inspect } from '../tools/inspect/inspect.js';
 import { UNDOABLE_ENDPOINTS, type Undo, type UndoSelection, undoPlan } from '../tools/inspect/undo-plan.js';
 import { parseAt } from '../tools/point-in-time.js';

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import { ConfigError } from '../config/config-error.js';
 import type { Settings } from '../config/schema.js';
-import { EXIT } from '../node/exit-codes.js';
-import { readerFormats } from '../node/reader-of.js';
+import { EXIT } from '../node/settings/exit-codes.js';
+import { readerFormats } from '../node/settings/reader-of.js';
 import { framesOfFile, framesOnce } from '../tools/backup/backup-reader.js';
 import { ToolError } from '../tools/store-reader.js';
 import type { StoreBooks } from '../tools/verify/books.js';

@@ -1,5 +1,5 @@
 import { hostname } from 'node:os';
-import { describeOwner, ownerOf } from '../shard/log/take-over.js';
+import { describeOwner, ownerOf } from '../log/take-over.js';
 import { formatsOf } from '../store/format/store-formats.js';
 import { findRunningServer } from './running-server.js';
 import { isAlive } from './stopped-store.js';

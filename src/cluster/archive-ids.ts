@@ -1,4 +1,4 @@
-import type { MemberRecord } from './table.js';
+import type { MemberRecord } from '../ports/table.js';
 
 type ArchiveId = MemberRecord['archiveId'];
 

@@ -1,10 +1,10 @@
 import type { Replier } from '../base/replier.js';
 import { isCount } from '../base/shape.js';
 import type { CallbackReply } from '../callback/callback-codec.js';
-import { UPGRADING } from '../shard/request.js';
-import { type CallbackColumns, callbackAt } from '../worker/columns.js';
-import { OutgoingReplies } from '../worker/outgoing-replies.js';
-import type { WireRequest, WireResult } from '../worker/protocol.js';
+import { UPGRADING } from '../ports/request.js';
+import { type CallbackColumns, callbackAt } from '../threads/columns.js';
+import { OutgoingReplies } from '../threads/outgoing-replies.js';
+import type { WireRequest, WireResult } from '../threads/protocol.js';
 import { isKnown, isKnownEndpoint } from './known-requests.js';
 import type { PeerLinks } from './peer-protocol.js';
 import type { LocalShards } from './routed.js';

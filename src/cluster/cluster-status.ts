@@ -1,7 +1,7 @@
-import { formatLsn } from '../shard/log/lsn.js';
+import { formatLsn } from '../ports/lsn.js';
+import type { RegistryView } from '../ports/table.js';
 import { NOBODY } from './plan.js';
 import type { Routes } from './routes.js';
-import type { RegistryView } from './table.js';
 import type { Told } from './told.js';
 import type { Watch } from './watch.js';
 

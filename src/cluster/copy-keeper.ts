@@ -1,6 +1,6 @@
-import type { Copy, CopyOutcome } from '../shard/log/copies.js';
-import { RecentEntries } from '../shard/log/recent-entries.js';
-import type { EncodedEntry } from '../shard/log/wal.js';
+import type { Copy, CopyOutcome } from '../log/copies.js';
+import { RecentEntries } from '../log/recent-entries.js';
+import type { EncodedEntry } from '../ports/wal.js';
 
 /**
  * Maximum time between a new owner's request for seals and its attempt to write the fence. Once sent, the fence reaches

@@ -1,4 +1,4 @@
-import type { ShardStatus } from '../worker/shards.js';
+import type { ShardStatus } from '../threads/shards.js';
 import type { Told } from './told.js';
 
 interface Lag {

@@ -14,9 +14,9 @@ import {
 } from '../base/shape.js';
 import { CALLBACKS } from '../callback/callbacks.js';
 import { FAILURES } from '../callback/failures.js';
+import type { WireRequest, WireResult } from '../threads/protocol.js';
 import type { OperatorCommand } from '../wallet/command.js';
 import type { Query } from '../wallet/query.js';
-import type { WireRequest, WireResult } from '../worker/protocol.js';
 
 const isUnits: Is = Number.isSafeInteger;
 const isAddressed = shape({ shard: isCount, deadlineMs: isNumber });

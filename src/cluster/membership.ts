@@ -2,7 +2,7 @@ import type { Clock } from '../base/clock.js';
 import type { Logger } from '../base/logger.js';
 import { messageOf } from '../base/message-of.js';
 import type { Cancel, Timers } from '../base/timers.js';
-import type { MemberRecord, MembershipRegistry, RegistryView } from './table.js';
+import type { MemberRecord, MembershipRegistry, RegistryView } from '../ports/table.js';
 import type { Watch } from './watch.js';
 
 export interface MembershipDeps {

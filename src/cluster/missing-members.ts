@@ -1,4 +1,4 @@
-import type { RegistryView } from './table.js';
+import type { RegistryView } from '../ports/table.js';
 
 /** Maximum number of reported names. If more members are missing, the cluster has worse problems than this list. */
 const MISSING_MAX = 100;

@@ -1,4 +1,4 @@
-import type { Claim, Plan, RegistryView } from './table.js';
+import type { Claim, Plan, RegistryView } from '../ports/table.js';
 
 /** A shard's move from one node to another. */
 export interface Move {

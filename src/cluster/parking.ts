@@ -1,4 +1,4 @@
-import { OVERLOADED, TOO_LATE } from '../shard/request.js';
+import { OVERLOADED, TOO_LATE } from '../ports/request.js';
 import type { Routed } from './routed.js';
 
 /**

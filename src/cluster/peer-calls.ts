@@ -1,9 +1,9 @@
 import type { Timers } from '../base/timers.js';
 import type { CallbackReply } from '../callback/callback-codec.js';
 import type { SentCallback } from '../callback/sent-callback.js';
-import { TOO_LATE, UNSURE, UPGRADING } from '../shard/request.js';
-import { columnsOf, type ReplyColumns, replyAt } from '../worker/columns.js';
-import type { WireRequest, WireResult } from '../worker/protocol.js';
+import { TOO_LATE, UNSURE, UPGRADING } from '../ports/request.js';
+import { columnsOf, type ReplyColumns, replyAt } from '../threads/columns.js';
+import type { WireRequest, WireResult } from '../threads/protocol.js';
 import { isKnownAnswer, isKnownResult } from './known-requests.js';
 import type { PeerClocks } from './peer-clocks.js';
 import type { PeerMessage } from './peer-protocol.js';

@@ -1,6 +1,6 @@
 import type { Timers } from '../base/timers.js';
-import type { Copy, CopyOutcome } from '../shard/log/copies.js';
-import type { EncodedEntry } from '../shard/log/wal.js';
+import type { Copy, CopyOutcome } from '../log/copies.js';
+import type { EncodedEntry } from '../ports/wal.js';
 import type { PeerMessage } from './peer-protocol.js';
 import { PeerQuestions } from './peer-questions.js';
 

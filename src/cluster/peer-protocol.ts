@@ -1,8 +1,8 @@
-import type { Copy, CopyOutcome } from '../shard/log/copies.js';
-import type { EncodedEntry, Head } from '../shard/log/wal.js';
-import type { SnapshotResult } from '../shard/snapshot/snapshotter.js';
-import type { CallbackColumns, ReplyColumns } from '../worker/columns.js';
-import type { WireRequest, WireResult } from '../worker/protocol.js';
+import type { Copy, CopyOutcome } from '../log/copies.js';
+import type { EncodedEntry, Head } from '../ports/wal.js';
+import type { SnapshotResult } from '../snapshot/snapshotter.js';
+import type { CallbackColumns, ReplyColumns } from '../threads/columns.js';
+import type { WireRequest, WireResult } from '../threads/protocol.js';
 
 /** A shard that a member serves, and the newest entry that the member may have acknowledged. */
 export interface Serving {

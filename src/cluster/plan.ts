@@ -1,6 +1,6 @@
 import { hashString } from '../base/hash.js';
+import type { MemberRecord, Plan } from '../ports/table.js';
 import { isOtherArchive } from './archive-ids.js';
-import type { MemberRecord, Plan } from './table.js';
 
 export type Owners = Pick<Plan, 'owners' | 'followers' | 'pinned'>;
 

@@ -1,9 +1,9 @@
 import type { Clock } from '../base/clock.js';
 import type { Logger } from '../base/logger.js';
 import { messageOf } from '../base/message-of.js';
+import type { Plan, RegistryView } from '../ports/table.js';
 import { archiveOf } from './archive-ids.js';
 import { makePlan, NOBODY, type Owners, type PlanInput, type PlanMember } from './plan.js';
-import type { Plan, RegistryView } from './table.js';
 import type { Watch } from './watch.js';
 
 export interface PlannerSettings {

@@ -1,4 +1,4 @@
-import type { RegistryView } from './table.js';
+import type { RegistryView } from '../ports/table.js';
 
 /**
  * How long the members keep data. A member that is down still needs its data kept. Its retention therefore counts until

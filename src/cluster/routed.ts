@@ -3,9 +3,9 @@ import type { Logger } from '../base/logger.js';
 import type { Replier } from '../base/replier.js';
 import type { CallbackReply } from '../callback/callback-codec.js';
 import type { SentCallback } from '../callback/sent-callback.js';
+import type { NewRequest, WireResult } from '../threads/protocol.js';
+import type { Shards } from '../threads/shards.js';
 import type { BusyAnswer } from '../wallet/rejection.js';
-import type { NewRequest, WireResult } from '../worker/protocol.js';
-import type { Shards } from '../worker/shards.js';
 
 /** Shards on this node. Requests for other shards are answered `moved`. */
 export type LocalShards = Pick<Shards, 'carryOut' | 'execute' | 'ask'>;

@@ -1,5 +1,5 @@
 import type { Timers } from '../base/timers.js';
-import type { SnapshotResult } from '../shard/snapshot/snapshotter.js';
+import type { SnapshotResult } from '../snapshot/snapshotter.js';
 import type { PeerMessage } from './peer-protocol.js';
 import { PeerQuestions } from './peer-questions.js';
 

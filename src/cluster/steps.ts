@@ -1,4 +1,4 @@
-import type { ShardState } from '../shard/shard.js';
+import type { ShardState } from '../engine/shard.js';
 
 /** This node's role for one shard in the assignment. */
 export type Role = 'owner' | 'follower' | 'none';

@@ -1,4 +1,4 @@
-import type { Head, Position } from '../shard/log/wal.js';
+import type { Head, Position } from '../ports/wal.js';
 
 /**
  * By shard: the newest entry that any member may have acknowledged, as far as this member knows. A log that ends before

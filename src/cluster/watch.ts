@@ -1,5 +1,5 @@
-import { type Head, isSameHead } from '../shard/log/wal.js';
-import type { HeartbeatCounters } from './table.js';
+import type { HeartbeatCounters } from '../ports/table.js';
+import { type Head, isSameHead } from '../ports/wal.js';
 
 /** A member whose heartbeat and link have been silent for this long is suspected dead. */
 const SILENT_MS = 1000;

@@ -3,8 +3,8 @@ import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promis
 import { basename, dirname, join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { nextTurn, systemTimers } from '../base/timers.js';
-import type { KeyFile, KeyPart, KeysInFile } from '../shard/archive/key-file.js';
-import type { Head } from '../shard/log/wal.js';
+import type { KeyFile, KeyPart, KeysInFile } from '../ports/key-file.js';
+import type { Head } from '../ports/wal.js';
 import { openKeyFile, sealHeader, sealSection } from './format/key-file.js';
 
 /** Maximum size of a key file, enough for about 600 million keys. */

@@ -21,7 +21,7 @@ export interface StoreMeta {
    */
   readonly unknownTips?: 'credit' | 'reject';
   /**
-   * Version of the decisions that applies if no setting chooses one (src/node/rules.ts). Absent in stores that predate
+   * Version of the decisions that applies if no setting chooses one (src/node/settings/rules.ts). Absent in stores that predate
    * version 2, which means 1.
    */
   readonly decisions?: number;

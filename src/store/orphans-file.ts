@@ -1,6 +1,6 @@
 import { mkdir, open } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { EncodedEntry } from '../shard/log/wal.js';
+import type { EncodedEntry } from '../ports/wal.js';
 
 /** Maximum number of files per shard. A store that loses entries more often than this is unusable anyway. */
 const FILES_MAX = 100;

@@ -1,5 +1,5 @@
-import { formatLsn, tryLsn } from '../shard/log/lsn.js';
-import type { Position } from '../shard/log/wal.js';
+import { formatLsn, tryLsn } from '../ports/lsn.js';
+import type { Position } from '../ports/wal.js';
 
 /** Matches, for example, 3-1042:9b1deb4d. */
 const POSITION = /^([^:]+)(?::([0-9a-f]{8}))?$/;

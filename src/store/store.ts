@@ -1,6 +1,6 @@
-import type { MembershipRegistry } from '../cluster/table.js';
-import type { Head, Wal } from '../shard/log/wal.js';
-import type { SnapshotStore } from '../shard/snapshot/snapshot-store.js';
+import type { SnapshotStore } from '../ports/snapshot-store.js';
+import type { MembershipRegistry } from '../ports/table.js';
+import type { Head, Wal } from '../ports/wal.js';
 import type { StoreMeta } from './meta.js';
 
 /** Storage for the meta record, and for the logs and snapshots of all shards. */

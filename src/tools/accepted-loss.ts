@@ -1,5 +1,5 @@
-import { type LogReaderDeps, maybeEntry } from '../shard/log/log-reader.js';
-import type { Lsn } from '../shard/log/lsn.js';
+import { type LogReaderDeps, maybeEntry } from '../log/log-reader.js';
+import type { Lsn } from '../ports/lsn.js';
 import { rawEntriesAfter } from './raw-entries.js';
 
 /** Finds the first fence after `after` that accepts a loss, and returns its LSN; undefined if there is none. */

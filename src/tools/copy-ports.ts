@@ -1,6 +1,6 @@
-import type { Archive } from '../shard/archive/archive.js';
-import type { Wal } from '../shard/log/wal.js';
-import type { SnapshotStore } from '../shard/snapshot/snapshot-store.js';
+import type { Archive } from '../ports/archive.js';
+import type { SnapshotStore } from '../ports/snapshot-store.js';
+import type { Wal } from '../ports/wal.js';
 import type { StoreReader } from './store-reader.js';
 
 /** Formats of one store. They verify that each entry, chunk and manifest carries the id of that store. */

@@ -1,5 +1,5 @@
-import type { Lsn } from '../shard/log/lsn.js';
-import type { Head } from '../shard/log/wal.js';
+import type { Lsn } from '../ports/lsn.js';
+import type { Head } from '../ports/wal.js';
 import type { ArchiveMark } from '../wallet/archive-mark.js';
 
 /** Part of a shard that a copy of its store contains. */

@@ -1,4 +1,4 @@
-import { firstEntry } from '../shard/log/log-reader.js';
+import { firstEntry } from '../log/log-reader.js';
 import type { StoreReader } from './store-reader.js';
 
 /** Number of entries still in a log, for a progress bar; 0 if the first entry is unreadable. */

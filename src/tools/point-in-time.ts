@@ -1,6 +1,6 @@
-import { newestTimeOf } from '../shard/log/log-reader.js';
-import { compareLsn, formatLsn, type Lsn, tryLsn } from '../shard/log/lsn.js';
-import type { Entry } from '../shard/log/wal.js';
+import { newestTimeOf } from '../log/log-reader.js';
+import { compareLsn, formatLsn, type Lsn, tryLsn } from '../ports/lsn.js';
+import type { Entry } from '../ports/wal.js';
 import type { Coverage, SnapshotEnd } from './coverage.js';
 import { ToolError } from './store-reader.js';
 

@@ -1,5 +1,5 @@
-import type { LogReaderDeps } from '../shard/log/log-reader.js';
-import { compareLsn, type Lsn } from '../shard/log/lsn.js';
+import type { LogReaderDeps } from '../log/log-reader.js';
+import { compareLsn, type Lsn } from '../ports/lsn.js';
 
 const PAGE_ENTRIES = 256;
 

@@ -1,6 +1,6 @@
-import { maybeEntry } from '../shard/log/log-reader.js';
-import { LSN_ZERO } from '../shard/log/lsn.js';
-import { listSnapshots } from '../shard/snapshot/snapshot-reader.js';
+import { maybeEntry } from '../log/log-reader.js';
+import { listSnapshots } from '../log/snapshot-reader.js';
+import { LSN_ZERO } from '../ports/lsn.js';
 import { type ArchiveMark, newestMark } from '../wallet/archive-mark.js';
 import type { Event } from '../wallet/event.js';
 import { rawEntriesAfter } from './raw-entries.js';

@@ -1,6 +1,6 @@
-import { openReplay, Replay } from '../shard/log/replay.js';
-import { type DamagedSnapshotError, listSnapshots } from '../shard/snapshot/snapshot-reader.js';
-import type { Manifest } from '../shard/snapshot/snapshot-store.js';
+import { openReplay, Replay } from '../log/replay.js';
+import { type DamagedSnapshotError, listSnapshots } from '../log/snapshot-reader.js';
+import type { Manifest } from '../ports/snapshot-store.js';
 import type { StoreReader } from './store-reader.js';
 
 const ATTEMPTS_MAX = 3;

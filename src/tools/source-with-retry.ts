@@ -1,4 +1,4 @@
-import { isPermanent, type RetryPolicy, withRetries } from '../shard/log/retry-policy.js';
+import { isPermanent, type RetryPolicy, withRetries } from '../ports/retry-policy.js';
 import type { SourceStore } from './copy-ports.js';
 import { ToolError } from './store-reader.js';
 

@@ -1,6 +1,6 @@
-import type { Archive } from '../shard/archive/archive.js';
-import type { Entry, EntryFormat, Head, Wal } from '../shard/log/wal.js';
-import type { SnapshotFormat, SnapshotStore } from '../shard/snapshot/snapshot-store.js';
+import type { Archive } from '../ports/archive.js';
+import type { SnapshotFormat, SnapshotStore } from '../ports/snapshot-store.js';
+import type { Entry, EntryFormat, Head, Wal } from '../ports/wal.js';
 import type { ScaleTable } from '../wallet/amount.js';
 
 /*
@@ -11,7 +11,6 @@ import type { ScaleTable } from '../wallet/amount.js';
  * - reconcile/ compares it with the platform's records
  * - loss/ gets a broken shard running again
  * - snapshots/ lists and takes snapshots
- * - simulate/ plays the platform against any operator, and needs no store
  * These folders do not import each other. Code that they share is in this folder.
  */
 

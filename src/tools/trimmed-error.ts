@@ -1,6 +1,6 @@
-import { firstEntry, type LogReaderDeps } from '../shard/log/log-reader.js';
-import { formatLsn } from '../shard/log/lsn.js';
-import type { Head } from '../shard/log/wal.js';
+import { firstEntry, type LogReaderDeps } from '../log/log-reader.js';
+import { formatLsn } from '../ports/lsn.js';
+import type { Head } from '../ports/wal.js';
 import { ToolError } from './store-reader.js';
 
 /** A running server trimmed entries before they were read. */

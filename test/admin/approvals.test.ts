@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { handWarnings } from '../../src/node/hand-warning.js';
+import { handWarnings } from '../../src/node/settings/hand-warning.js';
 import { settingsWith } from '../support/settings.js';
 import { TestNode } from '../support/test-node.js';
 

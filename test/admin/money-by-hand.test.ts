@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { HandAccount } from '../../src/admin/hand-account.js';
-import { handWarnings } from '../../src/node/hand-warning.js';
+import { handWarnings } from '../../src/node/settings/hand-warning.js';
 import { Scrape } from '../support/scrape.js';
 import { settingsWith } from '../support/settings.js';
 import { TestNode } from '../support/test-node.js';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { type SignedOut, SignedOutSessions } from '../../src/admin/console/signed-out-sessions.js';
-import { SignedOutRecord } from '../../src/node/signed-out-record.js';
+import { SignedOutRecord } from '../../src/node/folder/signed-out-record.js';
 import { inTempFolder } from '../support/temp-folder.js';
 import { TestCluster } from '../support/test-cluster.js';
 import { TestNode } from '../support/test-node.js';

@@ -3,7 +3,7 @@ import { cpSync, existsSync, readdirSync, readFileSync, rmSync, utimesSync } fro
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { open } from 'lmdb';
-import { LSN_ZERO } from '../../src/shard/log/lsn.js';
+import { LSN_ZERO } from '../../src/ports/lsn.js';
 import { LmdbStore } from '../../src/store/lmdb/lmdb-store.js';
 import { writeEntries } from '../../src/store/orphans-file.js';
 import { importPlayers } from '../support/client.js';

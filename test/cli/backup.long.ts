@@ -3,7 +3,7 @@ import { appendFileSync, existsSync, readFileSync, statSync } from 'node:fs';
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
-import { formatLsn } from '../../src/shard/log/lsn.js';
+import { formatLsn } from '../../src/ports/lsn.js';
 import { checkBackup } from '../../src/tools/backup/backup-reader.js';
 import { balanceOf, bet, importPlayers, PlatformClient } from '../support/client.js';
 import { RedisServer } from '../support/redis-server.js';

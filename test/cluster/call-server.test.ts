@@ -3,9 +3,9 @@ import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { CallServer } from '../../src/cluster/call-server.js';
 import type { PeerMessage } from '../../src/cluster/peer-protocol.js';
-import { MOVED, UPGRADING } from '../../src/shard/request.js';
+import { MOVED, UPGRADING } from '../../src/ports/request.js';
+import type { WireRequest } from '../../src/threads/protocol.js';
 import type { Endpoint } from '../../src/wallet/command.js';
-import type { WireRequest } from '../../src/worker/protocol.js';
 
 test("a callback for a newer node's endpoint is answered, not thrown", async () => {
   const sent: PeerMessage[] = [];

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CopyKeeper } from '../../src/cluster/copy-keeper.js';
-import type { Copy } from '../../src/shard/log/copies.js';
-import type { EncodedEntry, Head } from '../../src/shard/log/wal.js';
+import type { Copy } from '../../src/log/copies.js';
+import type { EncodedEntry, Head } from '../../src/ports/wal.js';
 
 const GENESIS = headAt(0, 0);
 const BYTES_MAX = 1000;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Claim } from '../../src/cluster/table.js';
-import { RecoveryError } from '../../src/shard/log/recovery-error.js';
+import { RecoveryError } from '../../src/ports/recovery-error.js';
+import type { Claim } from '../../src/ports/table.js';
 import { type SimulatedNode, serverName } from '../simulation/simulated-node.js';
 import { World, type WorldSettings } from '../simulation/world.js';
 

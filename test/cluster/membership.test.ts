@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { silentLogger } from '../../src/base/logger.js';
 import { Membership } from '../../src/cluster/membership.js';
-import type { HeartbeatAnswer, MemberRecord, MembershipRegistry, RegistryView } from '../../src/cluster/table.js';
 import { Watch } from '../../src/cluster/watch.js';
+import type { HeartbeatAnswer, MemberRecord, MembershipRegistry, RegistryView } from '../../src/ports/table.js';
 import { VirtualTime } from '../simulation/virtual-time.js';
 
 const ME = 'aaaaaaaa';

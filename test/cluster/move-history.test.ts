@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { MoveHistory } from '../../src/cluster/move-history.js';
-import type { Claim, MemberRecord, Plan, RegistryView } from '../../src/cluster/table.js';
+import type { Claim, MemberRecord, Plan, RegistryView } from '../../src/ports/table.js';
 
 const members = new Map(['a', 'b'].map((tag) => [tag, { name: `node-${tag}` } as MemberRecord]));
 const plan = (owners: readonly string[], why = 'the first plan', by = 'node-a'): Plan => ({

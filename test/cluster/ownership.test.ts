@@ -3,12 +3,12 @@ import { test } from 'node:test';
 import { silentLogger } from '../../src/base/logger.js';
 import { Ownership } from '../../src/cluster/ownership.js';
 import type { PeerMessage } from '../../src/cluster/peer-protocol.js';
-import type { Claim, Plan, RegistryView } from '../../src/cluster/table.js';
 import { Told } from '../../src/cluster/told.js';
 import { Watch } from '../../src/cluster/watch.js';
-import type { Head } from '../../src/shard/log/wal.js';
-import type { ShardState } from '../../src/shard/shard.js';
-import type { Move, MoveResult } from '../../src/worker/shards.js';
+import type { ShardState } from '../../src/engine/shard.js';
+import type { Claim, Plan, RegistryView } from '../../src/ports/table.js';
+import type { Head } from '../../src/ports/wal.js';
+import type { Move, MoveResult } from '../../src/threads/shards.js';
 import { VirtualTime } from '../simulation/virtual-time.js';
 
 const ME = 'aaaaaaaa';

@@ -7,8 +7,8 @@ import type { CallbackReply } from '../../src/callback/callback-codec.js';
 import { PeerCalls } from '../../src/cluster/peer-calls.js';
 import type { PeerClocks } from '../../src/cluster/peer-clocks.js';
 import { RoutedCallback, RoutedRequest } from '../../src/cluster/routed.js';
-import { ReplyColumns } from '../../src/worker/columns.js';
-import type { WireResult } from '../../src/worker/protocol.js';
+import { ReplyColumns } from '../../src/threads/columns.js';
+import type { WireResult } from '../../src/threads/protocol.js';
 
 const rerouter = { log: silentLogger, refusedHere: () => assert.fail('nothing is routed again') };
 

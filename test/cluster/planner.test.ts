@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { silentLogger } from '../../src/base/logger.js';
 import { Planner } from '../../src/cluster/planner.js';
-import type { MemberRecord, Plan, RegistryView } from '../../src/cluster/table.js';
-import { memberOf, planOf } from '../../src/cluster/table-records.js';
 import { Watch } from '../../src/cluster/watch.js';
+import type { MemberRecord, Plan, RegistryView } from '../../src/ports/table.js';
+import { memberOf, planOf } from '../../src/ports/table-records.js';
 
 const TICK_MS = 100;
 

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { longestRetentionMs } from '../../src/base/irreversible-time.js';
 import { Retentions } from '../../src/cluster/retentions.js';
-import type { RegistryView } from '../../src/cluster/table.js';
-import { memberOf } from '../../src/cluster/table-records.js';
+import type { RegistryView } from '../../src/ports/table.js';
+import { memberOf } from '../../src/ports/table-records.js';
 import type { SimulatedNode } from '../simulation/simulated-node.js';
 import { World } from '../simulation/world.js';
 

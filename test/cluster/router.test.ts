@@ -6,7 +6,7 @@ import { PeerClocks } from '../../src/cluster/peer-clocks.js';
 import type { PeerMessage } from '../../src/cluster/peer-protocol.js';
 import { Router } from '../../src/cluster/router.js';
 import { Routes } from '../../src/cluster/routes.js';
-import { MOVED, OVERLOADED, TOO_LATE } from '../../src/shard/request.js';
+import { MOVED, OVERLOADED, TOO_LATE } from '../../src/ports/request.js';
 import type { BusyAnswer } from '../../src/wallet/rejection.js';
 import { VirtualTime } from '../simulation/virtual-time.js';
 import { CODEC } from '../support/host-deps.js';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { makePlan } from '../../src/cluster/plan.js';
-import type { MemberRecord, Plan } from '../../src/cluster/table.js';
-import { memberOf, planOf } from '../../src/cluster/table-records.js';
+import type { MemberRecord, Plan } from '../../src/ports/table.js';
+import { memberOf, planOf } from '../../src/ports/table-records.js';
 
 /** Fields that every version writes. */
 const FIRST = { name: 'node-0', host: '127.0.0.1', port: 3002, version: '0.0.1', format: 1 };

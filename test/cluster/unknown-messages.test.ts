@@ -5,7 +5,7 @@ import { Packr } from 'msgpackr';
 import { isKnownMessage } from '../../src/cluster/known-messages.js';
 import { isKnown } from '../../src/cluster/known-requests.js';
 import type { PeerMessage } from '../../src/cluster/peer-protocol.js';
-import type { WireRequest } from '../../src/worker/protocol.js';
+import type { WireRequest } from '../../src/threads/protocol.js';
 import { LINK_MESSAGES } from '../history/link-messages.js';
 import type { SimulatedNode } from '../simulation/simulated-node.js';
 import { World } from '../simulation/world.js';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Archive, ArchiveRecord, Days } from '../../src/shard/archive/archive.js';
-import { ArchiveBehindError } from '../../src/shard/archive/archive-behind-error.js';
-import { DroppedDayError } from '../../src/shard/archive/dropped-day-error.js';
+import type { Archive, ArchiveRecord, Days } from '../../src/ports/archive.js';
+import { ArchiveBehindError } from '../../src/ports/archive-behind-error.js';
+import { DroppedDayError } from '../../src/ports/dropped-day-error.js';
 
 const STORE_ID = '00000000-0000-4000-8000-00000000000a';
 export const ARCHIVE_STORES = [STORE_ID, '00000000-0000-4000-8000-00000000000b'] as const;

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { describe, test } from 'node:test';
-import { LSN_ZERO } from '../../src/shard/log/lsn.js';
-import type { Append } from '../../src/shard/log/wal.js';
-import type { StoredSnapshot } from '../../src/shard/snapshot/snapshot-store.js';
+import { LSN_ZERO } from '../../src/ports/lsn.js';
+import type { StoredSnapshot } from '../../src/ports/snapshot-store.js';
+import type { Append } from '../../src/ports/wal.js';
 import type { LogsAndSnapshots, MakeStore, StoreUnderTest } from './store-under-test.js';
 import { one, Writer } from './writer.js';
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { describe, test } from 'node:test';
-import { LSN_ZERO, type Lsn } from '../../src/shard/log/lsn.js';
-import type { Append, EncodedEntry } from '../../src/shard/log/wal.js';
+import { LSN_ZERO, type Lsn } from '../../src/ports/lsn.js';
+import type { Append, EncodedEntry } from '../../src/ports/wal.js';
 import type { MakeStore, StoreUnderTest } from './store-under-test.js';
 import { one, Writer } from './writer.js';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import type { Append, AppendOutcome, EncodedEntry, EntryFormat, Head, Wal } from '../../src/shard/log/wal.js';
+import type { Append, AppendOutcome, EncodedEntry, EntryFormat, Head, Wal } from '../../src/ports/wal.js';
 import { EntryCodec, genesisHead } from '../../src/store/format/entry-codec.js';
 
 /** Appends to a single shard. */

@@ -5,8 +5,9 @@
  *   FAULT_AT='SIGKILL before publishSnapshot 2'    before it publishes for the second time
  *   FAULT_AT='SIGSTOP after trimLog 1'             after the log has been trimmed, before any caller gets the result
  */
-import { Follower } from '../../src/shard/log/follower.js';
-import { Shard } from '../../src/shard/shard.js';
+
+import { Shard } from '../../src/engine/shard.js';
+import { Follower } from '../../src/log/follower.js';
 import { Heads } from '../../src/store/lmdb/heads.js';
 import { LmdbMeta } from '../../src/store/lmdb/lmdb-meta.js';
 import { LmdbSnapshots } from '../../src/store/lmdb/lmdb-snapshots.js';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { formatLsn, isSameLsn } from '../../src/shard/log/lsn.js';
-import { type Entry, type Head, isSameHead } from '../../src/shard/log/wal.js';
+import { formatLsn, isSameLsn } from '../../src/ports/lsn.js';
+import { type Entry, type Head, isSameHead } from '../../src/ports/wal.js';
 import { EntryCodec, genesisHead } from '../../src/store/format/entry-codec.js';
 import type { CallbackApplied } from '../../src/wallet/event.js';
 import type { StoredLog } from './raw-store.js';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
-import { WalletNode } from '../../src/node/wallet-node.js';
-import { shardOf as shardOfPlayer } from '../../src/worker/placement.js';
+import { WalletNode } from '../../src/node/boot/wallet-node.js';
+import { shardOf as shardOfPlayer } from '../../src/threads/placement.js';
 import { bet, importPlayers, PlatformClient } from '../support/client.js';
 import { type LocalCluster, nameOf } from '../support/local-cluster.js';
 import { settingsWith } from '../support/settings.js';

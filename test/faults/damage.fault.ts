@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Lsn } from '../../src/shard/log/lsn.js';
-import { shardOf } from '../../src/worker/placement.js';
+import type { Lsn } from '../../src/ports/lsn.js';
+import { shardOf } from '../../src/threads/placement.js';
 import { balanceOf } from '../support/client.js';
 import { until } from '../support/until.js';
 import { runWalletd, type WalletdProcess } from '../support/walletd-process.js';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { crc32 } from 'node:zlib';
-import { LSN_ZERO, type Lsn } from '../../src/shard/log/lsn.js';
-import type { Manifest } from '../../src/shard/snapshot/snapshot-store.js';
+import { LSN_ZERO, type Lsn } from '../../src/ports/lsn.js';
+import type { Manifest } from '../../src/ports/snapshot-store.js';
 import { EntryCodec } from '../../src/store/format/entry-codec.js';
 import { SnapshotCodec } from '../../src/store/format/snapshot-codec.js';
 import type { RawStore } from './raw-store.js';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
 import { freePort } from '../../bench/support/free-port.js';
-import { LSN_ZERO } from '../../src/shard/log/lsn.js';
+import { LSN_ZERO } from '../../src/ports/lsn.js';
 import { EntryCodec, encodeHead } from '../../src/store/format/entry-codec.js';
 import { decodeMeta } from '../../src/store/meta.js';
 import type { RedisServer } from '../support/redis-server.js';

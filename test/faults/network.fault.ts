@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomBytes, randomInt, randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { LSN_ZERO } from '../../src/shard/log/lsn.js';
-import type { AppendOutcome, EncodedEntry, Head } from '../../src/shard/log/wal.js';
+import { LSN_ZERO } from '../../src/ports/lsn.js';
+import type { AppendOutcome, EncodedEntry, Head } from '../../src/ports/wal.js';
 import { EntryCodec, genesisHead } from '../../src/store/format/entry-codec.js';
 import { META_VERSION, type StoreMeta } from '../../src/store/meta.js';
 import { parseRedisAddress, type RedisAddress } from '../../src/store/redis/redis-address.js';

@@ -1,6 +1,6 @@
 import calculateSlot from 'cluster-key-slot';
-import type { Lsn } from '../../src/shard/log/lsn.js';
-import type { Head } from '../../src/shard/log/wal.js';
+import type { Lsn } from '../../src/ports/lsn.js';
+import type { Head } from '../../src/ports/wal.js';
 import type { StoreMeta } from '../../src/store/meta.js';
 import type { RedisCluster } from '../support/redis-cluster.js';
 import type { RedisServer } from '../support/redis-server.js';

@@ -1,6 +1,6 @@
 import { type Database, open, type RootDatabase } from 'lmdb';
-import { LSN_ZERO, type Lsn } from '../../src/shard/log/lsn.js';
-import type { Head } from '../../src/shard/log/wal.js';
+import { LSN_ZERO, type Lsn } from '../../src/ports/lsn.js';
+import type { Head } from '../../src/ports/wal.js';
 import { decodeHead, encodeHead } from '../../src/store/format/entry-codec.js';
 import { chunkKey, entryKey, headKey, snapshotIdOf, snapshotKey } from '../../src/store/lmdb/keys.js';
 import { decodeMeta, type StoreMeta } from '../../src/store/meta.js';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Redis } from 'ioredis';
-import { formatLsn, type Lsn } from '../../src/shard/log/lsn.js';
-import type { Head } from '../../src/shard/log/wal.js';
+import { formatLsn, type Lsn } from '../../src/ports/lsn.js';
+import type { Head } from '../../src/ports/wal.js';
 import { decodeHead, encodeHead } from '../../src/store/format/entry-codec.js';
 import { decodeMeta, type StoreMeta } from '../../src/store/meta.js';
 import type { RedisServer } from '../support/redis-server.js';

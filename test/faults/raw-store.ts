@@ -1,5 +1,5 @@
-import type { Lsn } from '../../src/shard/log/lsn.js';
-import type { Head } from '../../src/shard/log/wal.js';
+import type { Lsn } from '../../src/ports/lsn.js';
+import type { Head } from '../../src/ports/wal.js';
 import type { StoreMeta } from '../../src/store/meta.js';
 
 /** Logs of a store, read according to FORMAT.md without any code that appends or recovers. */

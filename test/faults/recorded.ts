@@ -1,7 +1,7 @@
 import { silentLogger } from '../../src/base/logger.js';
-import { LSN_ZERO } from '../../src/shard/log/lsn.js';
-import { rebuild } from '../../src/shard/log/recovery.js';
-import type { Entry } from '../../src/shard/log/wal.js';
+import { rebuild } from '../../src/log/recovery.js';
+import { LSN_ZERO } from '../../src/ports/lsn.js';
+import type { Entry } from '../../src/ports/wal.js';
 import { EntryCodec, genesisHead } from '../../src/store/format/entry-codec.js';
 import { SnapshotCodec } from '../../src/store/format/snapshot-codec.js';
 import type { StoreMeta } from '../../src/store/meta.js';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
-import { formatLsn, LSN_ZERO, type Lsn } from '../../src/shard/log/lsn.js';
-import type { Head } from '../../src/shard/log/wal.js';
+import { formatLsn, LSN_ZERO, type Lsn } from '../../src/ports/lsn.js';
+import type { Head } from '../../src/ports/wal.js';
 import { EntryCodec } from '../../src/store/format/entry-codec.js';
 import type { StoreMeta } from '../../src/store/meta.js';
 import type { StoredLog } from './raw-store.js';

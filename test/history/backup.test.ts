@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { rebuild } from '../../src/shard/log/recovery.js';
+import { rebuild } from '../../src/log/recovery.js';
 import { openFormats } from '../../src/store/format/store-formats.js';
 import { checkBackup, framesOfFile } from '../../src/tools/backup/backup-reader.js';
 import { BackupWriter } from '../../src/tools/backup/backup-writer.js';

@@ -1,5 +1,5 @@
 import type { PeerMessage } from '../../src/cluster/peer-protocol.js';
-import { ReplyColumns } from '../../src/worker/columns.js';
+import { ReplyColumns } from '../../src/threads/columns.js';
 
 const lsn = { epoch: 3, sequence: 1042 };
 const head = { lsn, nonce: '0123456789abcdef', checksum: 0x9b1deb4d };
@@ -19,7 +19,14 @@ export const LINK_MESSAGES: { readonly [Type in PeerMessage['type']]: Extract<Pe
     pulse: { type: 'pulse', clockMs: 1.5, nowMs: 1.7e12, serving: [{ shard: 0, head }], stuck: [5], seesTable: true },
     calls: {
       type: 'calls',
-      callbacks: { firstId: 7, endpoints: ['placeBets'], texts: ['{}'], deadlinesMs: [1.5], areSigned: [true], traced: [0] },
+      callbacks: {
+        firstId: 7,
+        endpoints: ['placeBets'],
+        texts: ['{}'],
+        deadlinesMs: [1.5],
+        areSigned: [true],
+        traced: [0],
+      },
     },
     replies: { type: 'replies', replies: { ...replies } as ReplyColumns },
     asks: {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { atOnce } from '../../src/base/steps.js';
-import type { Manifest } from '../../src/shard/snapshot/snapshot-store.js';
+import type { Manifest } from '../../src/ports/snapshot-store.js';
 import { FormatGate } from '../../src/store/format/format-gate.js';
 import { SnapshotCodec } from '../../src/store/format/snapshot-codec.js';
 import { apply } from '../../src/wallet/apply.js';

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import type { Entry, Head } from '../../src/shard/log/wal.js';
+import type { Entry, Head } from '../../src/ports/wal.js';
 import { decodeHead, EntryCodec, genesisHead } from '../../src/store/format/entry-codec.js';
 import { decodeMeta, type StoreMeta } from '../../src/store/meta.js';
 import { parseStoreFile, type StoredBytes } from './store-file.js';

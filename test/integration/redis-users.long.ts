@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { Redis } from 'ioredis';
-import { WalletNode } from '../../src/node/wallet-node.js';
+import { WalletNode } from '../../src/node/boot/wallet-node.js';
 import { Sentinels } from '../faults/sentinels.js';
 import { bet, importPlayers, PlatformClient } from '../support/client.js';
 import { RedisServer } from '../support/redis-server.js';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { silentLogger } from '../../src/base/logger.js';
-import { WalletNode } from '../../src/node/wallet-node.js';
-import { shardOf } from '../../src/worker/placement.js';
+import { WalletNode } from '../../src/node/boot/wallet-node.js';
+import { shardOf } from '../../src/threads/placement.js';
 import { bet, importPlayers, PlatformClient } from '../support/client.js';
 import { settingsWith } from '../support/settings.js';
 import { makeTempFolder } from '../support/temp-folder.js';

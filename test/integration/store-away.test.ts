@@ -5,7 +5,7 @@ import { createServer as createWebServer } from 'node:http';
 import { createServer } from 'node:net';
 import { test } from 'node:test';
 import { freePort } from '../../bench/support/free-port.js';
-import { WalletNode } from '../../src/node/wallet-node.js';
+import { WalletNode } from '../../src/node/boot/wallet-node.js';
 import { importPlayers } from '../support/client.js';
 import { RedisServer } from '../support/redis-server.js';
 import { settingsWith } from '../support/settings.js';

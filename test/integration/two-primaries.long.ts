@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { after, test } from 'node:test';
 import { cleanUp } from '../../bench/support/clean-up.js';
 import { startPostgres, whyNoPostgres } from '../../bench/support/postgres.js';
-import { shardOf } from '../../src/worker/placement.js';
+import { shardOf } from '../../src/threads/placement.js';
 import { balanceOf, bet, type CallbackAnswer, importPlayers, PlatformClient, settledRound } from '../support/client.js';
 import { LocalCluster } from '../support/local-cluster.js';
 import { PostgresStandby } from '../support/postgres-standby.js';

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { FAILURES } from '../../src/callback/failures.js';
-import { rulesOf } from '../../src/node/rules.js';
+import { rulesOf } from '../../src/node/settings/rules.js';
 import {
   type ReferenceAnswer,
   type ReferencePlayer,
   ReferenceWallet,
-} from '../../src/tools/simulate/model/reference-wallet.js';
+} from '../../src/simulate/model/reference-wallet.js';
 import type { CallbackCommand, Command } from '../../src/wallet/command.js';
 import { decide } from '../../src/wallet/decide/decide.js';
 import { checkWallet } from '../../src/wallet/invariants.js';

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { LSN_ZERO } from '../../src/shard/log/lsn.js';
-import type { Head } from '../../src/shard/log/wal.js';
+import { LSN_ZERO } from '../../src/ports/lsn.js';
+import type { Head } from '../../src/ports/wal.js';
 import { EntryCodec } from '../../src/store/format/entry-codec.js';
+import type { MoveResult, ShardStatus } from '../../src/threads/shards.js';
 import type { Answer } from '../../src/wallet/decision.js';
-import type { MoveResult, ShardStatus } from '../../src/worker/shards.js';
 import { commands } from '../support/domain.js';
 import { type FaultMode, MemoryWal } from '../support/memory-wal.js';
 import { TestHost, turns } from '../support/test-host.js';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { FAILURES } from '../../src/callback/failures.js';
-import { rulesOf } from '../../src/node/rules.js';
+import { rulesOf } from '../../src/node/settings/rules.js';
 import type { CallbackCommand } from '../../src/wallet/command.js';
 import type { Rules } from '../../src/wallet/decide/rules.js';
 import type { Answer } from '../../src/wallet/decision.js';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ConfigError } from '../../src/config/config-error.js';
-import { aliasesOf } from '../../src/node/aliases.js';
+import { aliasesOf } from '../../src/node/settings/aliases.js';
 
 const of = (aliases: Record<string, string>) =>
   aliasesOf({ callbacks: { aliases, prefix: null, strict: null, reason: null } });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Coded, Logger } from '../../src/base/logger.js';
-import { warnWithoutArchive } from '../../src/node/start.js';
+import { warnWithoutArchive } from '../../src/node/boot/start.js';
 import { settingsWith } from '../support/settings.js';
 
 const GIB = 1024 ** 3;

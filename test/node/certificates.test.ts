@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { appendFileSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { Certificates } from '../../src/node/certificates.js';
 import { certificateMetrics } from '../../src/node/metrics/certificate-metrics.js';
+import { Certificates } from '../../src/node/settings/certificates.js';
 import { makeCertificate } from '../support/certificate.js';
 import { settingsWith } from '../support/settings.js';
 import { inTempFolder } from '../support/temp-folder.js';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { findGroupMemoryLimit } from '../../src/node/cgroup-memory.js';
+import { findGroupMemoryLimit } from '../../src/node/settings/cgroup-memory.js';
 import { makeTempFolder } from '../support/temp-folder.js';
 
 const V2 = '38 31 0:37 / /sys/fs/cgroup rw,relatime - cgroup2 cgroup2 rw';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { checkStart } from '../../src/node/check-start.js';
-import { clearTextWarnings, mustBeEncrypted } from '../../src/node/clear-text.js';
+import { checkStart } from '../../src/node/boot/check-start.js';
+import { clearTextWarnings, mustBeEncrypted } from '../../src/node/boot/clear-text.js';
 import { settingsWith } from '../support/settings.js';
 
 const aboutOf = (changes: Record<string, unknown>) =>

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { test } from 'node:test';
 import { findStoreKind } from '../../src/config/store-kinds.js';
 import { driverOf } from '../../src/node/drivers/drivers.js';
-import { initOf } from '../../src/node/open-store.js';
+import { initOf } from '../../src/node/drivers/open-store.js';
 import { settingsWith } from '../support/settings.js';
 
 test('an address prefix determines the kind of store', () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { judgeArchiveClock, judgeLogTime } from '../../src/node/examine-time.js';
+import { judgeArchiveClock, judgeLogTime } from '../../src/node/boot/examine-time.js';
 
 const NOW_MS = 1_800_000_000_000;
 const DAY_MS = 86_400_000;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { FolderLock } from '../../src/node/folder-lock.js';
+import { FolderLock } from '../../src/node/folder/folder-lock.js';
 import { inTempFolder } from '../support/temp-folder.js';
 
 test('a folder stays locked only while the process that locked it is running', () =>

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { currentHashKey, setHashKey } from '../../src/base/keyed-hash.js';
-import { drawHashKey } from '../../src/node/draw-hash-key.js';
+import { drawHashKey } from '../../src/node/settings/draw-hash-key.js';
 
 const SOURCE = fileURLToPath(new URL('../../../src/', import.meta.url));
 /** Matches code of a worker thread, or of a process that another process starts. */

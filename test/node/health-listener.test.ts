@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { test } from 'node:test';
 import { ConnectionCounts } from '../../src/listener/connection-counts.js';
-import { HealthListener } from '../../src/node/health-listener.js';
-import type { Readiness } from '../../src/worker/wallet-service.js';
+import { HealthListener } from '../../src/node/boot/health-listener.js';
+import type { Readiness } from '../../src/threads/wallet-service.js';
 import { inTempFolder } from '../support/temp-folder.js';
 import { WalletdProcess } from '../support/walletd-process.js';
 

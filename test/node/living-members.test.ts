@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { OutageError } from '../../src/base/outage-error.js';
-import type { MembershipRegistry } from '../../src/cluster/table.js';
-import { livingMembers } from '../../src/node/living-members.js';
+import { livingMembers } from '../../src/node/jobs/living-members.js';
+import type { MembershipRegistry } from '../../src/ports/table.js';
 
 test('a busy registry is read again, but any other error ends the search', async () => {
   let reads = 0;

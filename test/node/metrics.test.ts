@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createSecretKey } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
-import { shardOf } from '../../src/worker/placement.js';
+import { shardOf } from '../../src/threads/placement.js';
 import { bet, importPlayers, PlatformClient, settlement } from '../support/client.js';
 import { Scrape } from '../support/scrape.js';
 import { signedHeaders } from '../support/signed-headers.js';

@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { silentLogger } from '../../src/base/logger.js';
-import { keepPrivate } from '../../src/node/private-files.js';
+import { keepPrivate } from '../../src/node/folder/private-files.js';
 import { inTempFolder } from '../support/temp-folder.js';
 
 const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8);

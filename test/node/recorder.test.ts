@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { type Coded, silentLogger } from '../../src/base/logger.js';
-import { Recorder, servedHere } from '../../src/node/recorder.js';
-import type { ShardState } from '../../src/shard/shard.js';
+import type { ShardState } from '../../src/engine/shard.js';
+import { Recorder, servedHere } from '../../src/node/folder/recorder.js';
 import { NodeRecord } from '../../src/store/node-record.js';
 import { makeTempFolder } from '../support/temp-folder.js';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { rulesOf } from '../../src/node/rules.js';
+import { rulesOf } from '../../src/node/settings/rules.js';
 import { settingsWith } from '../support/settings.js';
 
 test("an older store keeps its release's decisions unless a setting overrides them", () => {

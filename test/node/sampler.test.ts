@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { silentLogger } from '../../src/base/logger.js';
-import { samplerOf } from '../../src/node/sampler.js';
-import { openTracer } from '../../src/node/tracing.js';
+import { samplerOf } from '../../src/node/jobs/sampler.js';
+import { openTracer } from '../../src/node/jobs/tracing.js';
 import { parseTraceParent } from '../../src/telemetry/trace-parent.js';
 
 const parent = (isSampled: boolean, traceId = 'a'.repeat(32)) =>

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { afterEach, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { StoreSearch } from '../../src/admin/store-searcher.js';
-import { StoreSearches } from '../../src/node/store-searches.js';
+import { StoreSearches } from '../../src/node/jobs/store-searches.js';
 import { endAfterTests } from '../support/children.js';
 import { settingsWith } from '../support/settings.js';
 import { until } from '../support/until.js';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { silentLogger } from '../../src/base/logger.js';
-import { StoreWatch } from '../../src/node/store-watch.js';
+import { StoreWatch } from '../../src/node/jobs/store-watch.js';
 
 function watched() {
   const lines: unknown[] = [];

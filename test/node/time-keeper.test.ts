@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ConfirmedTime } from '../../src/base/irreversible-time.js';
 import type { ClusterWitnesses } from '../../src/cluster/cluster-node.js';
-import { TimeKeeper } from '../../src/node/time-keeper.js';
-import { TimeRecord } from '../../src/node/time-record.js';
+import { TimeRecord } from '../../src/node/folder/time-record.js';
+import { TimeKeeper } from '../../src/node/jobs/time-keeper.js';
 import { makeTempFolder } from '../support/temp-folder.js';
 
 const HOUR_MS = 3_600_000;

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Coded, silentLogger } from '../../src/base/logger.js';
 import { OutageError } from '../../src/base/outage-error.js';
-import { StoreError } from '../../src/node/store-error.js';
-import { waitForStore } from '../../src/node/wait-for-store.js';
+import { StoreError } from '../../src/node/drivers/store-error.js';
+import { waitForStore } from '../../src/node/drivers/wait-for-store.js';
 
 const away = () => new StoreError('cannot use the store', { cause: new OutageError('connect ECONNREFUSED') });
 

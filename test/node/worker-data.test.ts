@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { SECRETS } from '../../src/config/secrets.js';
-import { shardSettingsOf } from '../../src/node/shard-settings.js';
+import { shardSettingsOf } from '../../src/node/settings/shard-settings.js';
 import { settingsWith } from '../support/settings.js';
 import { TestNode } from '../support/test-node.js';
 

@@ -1,4 +1,4 @@
-import type { Message } from '../../src/tools/simulate/message.js';
+import type { Message } from '../../src/simulate/message.js';
 import { describeMessage } from '../repeats/describe-history.js';
 import { MessageDrawer } from '../repeats/draw-message.js';
 import { PlayerClient, RICH, rounded } from './player-client.js';

@@ -1,4 +1,4 @@
-import type { Message } from '../../src/tools/simulate/message.js';
+import type { Message } from '../../src/simulate/message.js';
 import { type Answer, describeAnswer } from '../repeats/answer.js';
 import { describeMessage } from '../repeats/describe-history.js';
 import { FreshPlayers } from '../repeats/fresh-players.js';

@@ -1,4 +1,4 @@
-import type { Element, Message } from '../../src/tools/simulate/message.js';
+import type { Element, Message } from '../../src/simulate/message.js';
 import { MessageDrawer } from '../repeats/draw-message.js';
 import type { Random } from '../simulation/random.js';
 

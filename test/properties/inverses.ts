@@ -1,5 +1,5 @@
-import type { Message } from '../../src/tools/simulate/message.js';
-import { BY_ROUND, Platform, SKIP } from '../../src/tools/simulate/platform.js';
+import type { Message } from '../../src/simulate/message.js';
+import { BY_ROUND, Platform, SKIP } from '../../src/simulate/platform.js';
 import { describeMessage } from '../repeats/describe-history.js';
 import type { Random } from '../simulation/random.js';
 import { drawHistory } from './draw-history.js';

@@ -1,4 +1,4 @@
-import type { Message } from '../../src/tools/simulate/message.js';
+import type { Message } from '../../src/simulate/message.js';
 import { describeMessage } from '../repeats/describe-history.js';
 import { drawHistory } from './draw-history.js';
 import { type Body, type Change, moveOf, PlayerClient, rounded } from './player-client.js';

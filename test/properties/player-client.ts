@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { bodyOf, type Message, type Player } from '../../src/tools/simulate/message.js';
+import { bodyOf, type Message, type Player } from '../../src/simulate/message.js';
 import type { Answer } from '../repeats/answer.js';
 import type { FreshPlayers } from '../repeats/fresh-players.js';
 import type { Wire } from '../repeats/wire.js';

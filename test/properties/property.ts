@@ -1,4 +1,4 @@
-import type { Message } from '../../src/tools/simulate/message.js';
+import type { Message } from '../../src/simulate/message.js';
 import { describeMessage } from '../repeats/describe-history.js';
 import { Random } from '../simulation/random.js';
 import type { Operator } from './player-client.js';

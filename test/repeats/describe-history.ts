@@ -1,4 +1,4 @@
-import type { Element, Message } from '../../src/tools/simulate/message.js';
+import type { Element, Message } from '../../src/simulate/message.js';
 import { type Answer, describeAnswer } from './answer.js';
 import type { Step } from './step.js';
 import type { Violation } from './violation.js';

@@ -1,5 +1,5 @@
-import type { Element, Message } from '../../src/tools/simulate/message.js';
-import { BY_ROUND, but, Platform, SKIP } from '../../src/tools/simulate/platform.js';
+import type { Element, Message } from '../../src/simulate/message.js';
+import { BY_ROUND, but, Platform, SKIP } from '../../src/simulate/platform.js';
 import type { Random } from '../simulation/random.js';
 
 const IDS = ['t0', 't1', 't2', 't3', 't4', 't5', 't6', 't7', 't8', 't9'];

@@ -1,4 +1,4 @@
-import type { Player } from '../../src/tools/simulate/message.js';
+import type { Player } from '../../src/simulate/message.js';
 import { Counts } from './counts.js';
 import { HistoryDrawer } from './history-drawer.js';
 import { PlayedHistory } from './played-history.js';

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { Player } from '../../src/tools/simulate/message.js';
+import type { Player } from '../../src/simulate/message.js';
 import type { RealWire } from './wire.js';
 
 const BATCH = 256;

@@ -1,4 +1,4 @@
-import type { Message } from '../../src/tools/simulate/message.js';
+import type { Message } from '../../src/simulate/message.js';
 import { Random } from '../simulation/random.js';
 import { MessageDrawer } from './draw-message.js';
 import type { Delivery, Step } from './step.js';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Platform } from '../../src/tools/simulate/platform.js';
+import { Platform } from '../../src/simulate/platform.js';
 import type { Answer } from './answer.js';
 import { judgeMove, judgeRepeat } from './judge.js';
 

@@ -1,4 +1,4 @@
-import type { Message } from '../../src/tools/simulate/message.js';
+import type { Message } from '../../src/simulate/message.js';
 import { type Answer, describeAnswer, isAccepted } from './answer.js';
 import type { Violation } from './violation.js';
 

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { bodyOf, type Message, type Player } from '../../src/tools/simulate/message.js';
+import { bodyOf, type Message, type Player } from '../../src/simulate/message.js';
 import { type Answer, isAccepted } from './answer.js';
 import type { Counts } from './counts.js';
 import type { Past } from './history-drawer.js';

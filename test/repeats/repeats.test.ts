@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';
 import { test } from 'node:test';
-import { Platform } from '../../src/tools/simulate/platform.js';
+import { Platform } from '../../src/simulate/platform.js';
 import { FreshPlayers } from './fresh-players.js';
 import { PlayedHistory } from './played-history.js';
 import { runSetting } from './run-setting.js';

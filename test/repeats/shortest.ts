@@ -1,4 +1,4 @@
-import type { Message } from '../../src/tools/simulate/message.js';
+import type { Message } from '../../src/simulate/message.js';
 import { describeHistory } from './describe-history.js';
 import type { Broken, Players } from './explore.js';
 import { PlayedHistory } from './played-history.js';

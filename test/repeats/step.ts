@@ -1,4 +1,4 @@
-import type { Message } from '../../src/tools/simulate/message.js';
+import type { Message } from '../../src/simulate/message.js';
 
 /**
  * How a new message is sent. `at once`: two copies concurrently on two connections. `cut`: first on a connection that

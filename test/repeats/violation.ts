@@ -1,4 +1,4 @@
-import type { Message } from '../../src/tools/simulate/message.js';
+import type { Message } from '../../src/simulate/message.js';
 
 /*
  * Promises for every message that was answered 0 and is sent again later, with the same bytes:

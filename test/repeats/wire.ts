@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { Client } from '../../src/tools/simulate/client.js';
-import { isFinal, whyNotFinal } from '../../src/tools/simulate/reply.js';
+import { Client } from '../../src/simulate/client.js';
+import { isFinal, whyNotFinal } from '../../src/simulate/reply.js';
 import type { Answer } from './answer.js';
 
 const ANSWER_MS_MAX = 20_000;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { EntryCodec } from '../../src/store/format/entry-codec.js';
-import { shardOf } from '../../src/worker/placement.js';
+import { shardOf } from '../../src/threads/placement.js';
 import type { World } from './world.js';
 
 /** Stake in log units; one unit is a ten-thousandth. */

@@ -1,5 +1,5 @@
-import type { Element, Message } from '../../src/tools/simulate/message.js';
-import { BY_ROUND, type Platform, SKIP } from '../../src/tools/simulate/platform.js';
+import type { Element, Message } from '../../src/simulate/message.js';
+import { BY_ROUND, type Platform, SKIP } from '../../src/simulate/platform.js';
 import type { Random } from './random.js';
 
 /*

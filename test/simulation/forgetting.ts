@@ -1,6 +1,6 @@
 import { startOfDay } from '../../src/base/time.js';
-import type { Message } from '../../src/tools/simulate/message.js';
-import type { ReferencePlayer } from '../../src/tools/simulate/model/reference-wallet.js';
+import type { Message } from '../../src/simulate/message.js';
+import type { ReferencePlayer } from '../../src/simulate/model/reference-wallet.js';
 
 /** True time and the largest clock errors of a run, as far as they affect forgetting, in milliseconds. */
 export interface ForgettingTimes {

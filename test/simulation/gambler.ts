@@ -1,10 +1,10 @@
 import type { CallbackAnswer } from '../../src/callback/callback-codec.js';
 import { FAILURES } from '../../src/callback/failures.js';
-import { CannotKnow } from '../../src/tools/simulate/cannot-know.js';
-import { Judge, type Told } from '../../src/tools/simulate/judge.js';
-import { bodyOf, type Message, type Player } from '../../src/tools/simulate/message.js';
-import { Platform } from '../../src/tools/simulate/platform.js';
-import { DEFAULT_PROFILE, type Profile } from '../../src/tools/simulate/profile.js';
+import { CannotKnow } from '../../src/simulate/cannot-know.js';
+import { Judge, type Told } from '../../src/simulate/judge.js';
+import { bodyOf, type Message, type Player } from '../../src/simulate/message.js';
+import { Platform } from '../../src/simulate/platform.js';
+import { DEFAULT_PROFILE, type Profile } from '../../src/simulate/profile.js';
 import type { Answer } from '../../src/wallet/decision.js';
 import { drawMessage } from './draw-message.js';
 import { Forgetting } from './forgetting.js';

@@ -1,4 +1,4 @@
-import { CHOICES } from '../../src/tools/simulate/profile.js';
+import { CHOICES } from '../../src/simulate/profile.js';
 import { Random } from './random.js';
 import { ARCHIVE_NAMES, NAMES, ONE_NODE } from './trouble.js';
 

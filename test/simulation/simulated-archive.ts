@@ -6,11 +6,11 @@ import {
   type Days,
   type FreshKeys,
   newestMarks,
-} from '../../src/shard/archive/archive.js';
-import { mustReach } from '../../src/shard/archive/archive-behind-error.js';
-import { DamagedRecordError } from '../../src/shard/archive/damaged-record-error.js';
-import { mustKeep } from '../../src/shard/archive/dropped-day-error.js';
-import { compareLsn, type Lsn } from '../../src/shard/log/lsn.js';
+} from '../../src/ports/archive.js';
+import { mustReach } from '../../src/ports/archive-behind-error.js';
+import { DamagedRecordError } from '../../src/ports/damaged-record-error.js';
+import { mustKeep } from '../../src/ports/dropped-day-error.js';
+import { compareLsn, type Lsn } from '../../src/ports/lsn.js';
 import { type ArchiveMark, compareMarks } from '../../src/wallet/archive-mark.js';
 
 /** Delivers a call to the archive's server and returns its answer, or loses either of them. */

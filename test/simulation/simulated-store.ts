@@ -1,6 +1,7 @@
 import { delay } from '../../src/base/timers.js';
-import { compareLsn, type Lsn } from '../../src/shard/log/lsn.js';
-import { OverdueError } from '../../src/shard/log/timely-append.js';
+import { OverdueError } from '../../src/log/timely-append.js';
+import { compareLsn, type Lsn } from '../../src/ports/lsn.js';
+import type { SnapshotStore, StoredSnapshot } from '../../src/ports/snapshot-store.js';
 import {
   type Append,
   type AppendOutcome,
@@ -10,8 +11,7 @@ import {
   isSameHead,
   type MakeFence,
   type Wal,
-} from '../../src/shard/log/wal.js';
-import type { SnapshotStore, StoredSnapshot } from '../../src/shard/snapshot/snapshot-store.js';
+} from '../../src/ports/wal.js';
 import { genesisHead } from '../../src/store/format/entry-codec.js';
 import { MemorySnapshots } from '../support/memory-snapshots.js';
 import { OwnersSnapshots } from '../support/owners-snapshots.js';

@@ -6,7 +6,7 @@ import type {
   MembershipRegistry,
   Plan,
   RegistryView,
-} from '../../src/cluster/table.js';
+} from '../../src/ports/table.js';
 import type { Random } from './random.js';
 
 /** The membership registry with the behavior of the Redis function in src/store/redis/cluster-function.ts. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Archive } from '../../src/shard/archive/archive.js';
-import { DamagedArchiveError } from '../../src/shard/archive/damaged-archive-error.js';
+import type { Archive } from '../../src/ports/archive.js';
+import { DamagedArchiveError } from '../../src/ports/damaged-archive-error.js';
 import { type Plan, planOf } from './plan.js';
 import { shrink } from './shrink.js';
 import type { StoreAccess } from './simulated-store.js';

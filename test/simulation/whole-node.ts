@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { EntryCodec } from '../../src/store/format/entry-codec.js';
+import { shardOf } from '../../src/threads/placement.js';
 import type { Event } from '../../src/wallet/event.js';
 import { reportMoves } from '../../src/wallet/ledger.js';
-import { shardOf } from '../../src/worker/placement.js';
 import { Digest } from './digest.js';
 import { Gambler, type Table } from './gambler.js';
 import type { Plan } from './plan.js';

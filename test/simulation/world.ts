@@ -1,11 +1,11 @@
 import type { CallbackAnswer } from '../../src/callback/callback-codec.js';
-import { rulesOf } from '../../src/node/rules.js';
-import type { Position } from '../../src/shard/log/wal.js';
+import { rulesOf } from '../../src/node/settings/rules.js';
+import type { Position } from '../../src/ports/wal.js';
 import { STORE_FORMAT } from '../../src/store/format/format-gate.js';
+import { shardOf } from '../../src/threads/placement.js';
 import type { Command, Endpoint } from '../../src/wallet/command.js';
 import type { Rules } from '../../src/wallet/decide/rules.js';
 import type { Answer } from '../../src/wallet/decision.js';
-import { shardOf } from '../../src/worker/placement.js';
 import { codecOn } from '../support/host-deps.js';
 import { settingsWith } from '../support/settings.js';
 import { Bettors } from './bettors.js';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { crc32 } from 'node:zlib';
 import fc from 'fast-check';
-import { rulesOf } from '../../src/node/rules.js';
+import { rulesOf } from '../../src/node/settings/rules.js';
 import { decodeHead, EntryCodec, encodeHead, genesisHead } from '../../src/store/format/entry-codec.js';
 import { FormatError } from '../../src/store/format/format-error.js';
 import { FormatGate } from '../../src/store/format/format-gate.js';

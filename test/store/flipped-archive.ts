@@ -1,8 +1,8 @@
 import { setImmediate as turn } from 'node:timers/promises';
+import { ShardArchive } from '../../src/archive/shard-archive.js';
 import { systemClock } from '../../src/base/clock.js';
 import { silentLogger } from '../../src/base/logger.js';
-import type { Archive } from '../../src/shard/archive/archive.js';
-import { ShardArchive } from '../../src/shard/archive/shard-archive.js';
+import type { Archive } from '../../src/ports/archive.js';
 import type { ArchiveMark } from '../../src/wallet/archive-mark.js';
 import { archivableRounds, type Missing } from '../../src/wallet/archiving.js';
 import { commands, Domain } from '../support/domain.js';

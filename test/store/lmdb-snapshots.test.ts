@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { platform } from 'node:process';
 import { test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
-import type { Append, AppendOutcome } from '../../src/shard/log/wal.js';
+import type { Append, AppendOutcome } from '../../src/ports/wal.js';
 import { LmdbStore } from '../../src/store/lmdb/lmdb-store.js';
 import { META_VERSION } from '../../src/store/meta.js';
 import { one, Writer } from '../contract/writer.js';

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { Client, type DatabaseError } from 'pg';
 import { cleanUp } from '../../bench/support/clean-up.js';
 import { startPostgres, whyNoPostgres } from '../../bench/support/postgres.js';
-import type { ArchiveRecord } from '../../src/shard/archive/archive.js';
+import type { ArchiveRecord } from '../../src/ports/archive.js';
 import { PostgresArchive } from '../../src/store/postgres/postgres-archive.js';
 import { ARCHIVE_STORES } from '../contract/archive.js';
 import { PostgresDatabases, runSql } from '../support/postgres-databases.js';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { after, test } from 'node:test';
 import { cleanUp } from '../../bench/support/clean-up.js';
 import { startPostgres, whyNoPostgres } from '../../bench/support/postgres.js';
-import type { ArchiveRecord } from '../../src/shard/archive/archive.js';
+import type { ArchiveRecord } from '../../src/ports/archive.js';
 import { PostgresArchive } from '../../src/store/postgres/postgres-archive.js';
 import { ARCHIVE_STORES, archiveContract } from '../contract/archive.js';
 import { PgBouncer, whyNoPgBouncer } from '../support/pg-bouncer.js';

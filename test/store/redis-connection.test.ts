@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { Redis } from 'ioredis';
 import { messageOf } from '../../src/base/message-of.js';
-import { OverdueError } from '../../src/shard/log/timely-append.js';
+import { OverdueError } from '../../src/log/timely-append.js';
 import { META_VERSION } from '../../src/store/meta.js';
 import { parseRedisAddress, type RedisAddress } from '../../src/store/redis/redis-address.js';
 import { RedisStore } from '../../src/store/redis/redis-store.js';

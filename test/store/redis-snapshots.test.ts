@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
-import { LSN_ZERO } from '../../src/shard/log/lsn.js';
+import { LSN_ZERO } from '../../src/ports/lsn.js';
 import { META_VERSION, type StoreMeta } from '../../src/store/meta.js';
 import type { Durability } from '../../src/store/redis/durability.js';
 import { parseRedisAddress, type RedisAddress } from '../../src/store/redis/redis-address.js';

@@ -140,7 +140,7 @@ export function collidingUsernames(targets: readonly number[], count: number): s
 
 /**
  * FNV-1a of a product ID, from which the stored hash of the product's names continues; see
- * src/shard/archive/archive-hash.ts.
+ * src/archive/archive-hash.ts.
  */
 function ofProduct(productId: string): Invertible {
   const { start, step, unstep } = fnv(BASIS);

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { atOnce } from '../../src/base/steps.js';
 import { FAILURES } from '../../src/callback/failures.js';
-import { rulesOf } from '../../src/node/rules.js';
-import type { ChunkWriter } from '../../src/shard/snapshot/snapshot-store.js';
+import { rulesOf } from '../../src/node/settings/rules.js';
+import type { ChunkWriter } from '../../src/ports/snapshot-store.js';
 import { EntryCodec, genesisHead } from '../../src/store/format/entry-codec.js';
 import { SnapshotCodec } from '../../src/store/format/snapshot-codec.js';
 import { apply } from '../../src/wallet/apply.js';

@@ -1,5 +1,5 @@
 import { parentPort } from 'node:worker_threads';
-import type { ToWorker } from '../../src/worker/protocol.js';
+import type { ToWorker } from '../../src/threads/protocol.js';
 
 /** A normal worker with one bug: a callback for the product DIE ends the thread. */
 parentPort?.on('message', (message: ToWorker) => {
@@ -11,4 +11,4 @@ parentPort?.on('message', (message: ToWorker) => {
     });
   }
 });
-await import('../../src/node/worker-entry.js');
+await import('../../src/node/boot/worker-entry.js');

@@ -1,7 +1,7 @@
 import { openSync } from 'node:fs';
 import { systemClock } from '../../src/base/clock.js';
 import { silentLogger } from '../../src/base/logger.js';
-import { StoreVerifier, type StoreVerifierDeps } from '../../src/node/verify/store-verifier.js';
+import { StoreVerifier, type StoreVerifierDeps } from '../../src/node/jobs/verify/store-verifier.js';
 import { until } from './until.js';
 
 /* A process that requests a verification when it has no file descriptors left, and prints the outcome. */

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
 import type { Worker } from 'node:worker_threads';
 import { silentLogger } from '../../src/base/logger.js';
-import type { FromWorker, ToWorker } from '../../src/worker/protocol.js';
-import { type PoolDeps, WorkerPool } from '../../src/worker/worker-pool.js';
+import type { FromWorker, ToWorker } from '../../src/threads/protocol.js';
+import { type PoolDeps, WorkerPool } from '../../src/threads/worker-pool.js';
 
 /** The other end of a worker's channel, with the test acting as the worker. */
 export class FakeWorker extends EventEmitter {

@@ -1,11 +1,11 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import type { WorkerSettings } from '../../src/node/worker-entry.js';
-import type { ToWorker } from '../../src/worker/protocol.js';
+import type { WorkerSettings } from '../../src/node/boot/worker-entry.js';
+import type { ToWorker } from '../../src/threads/protocol.js';
 
 /** A normal worker, except that the second one never finishes recovery. */
 const { worker } = workerData as WorkerSettings;
 if (worker === 0) {
-  await import('../../src/node/worker-entry.js');
+  await import('../../src/node/boot/worker-entry.js');
 } else {
   parentPort?.on('message', ({ type }: ToWorker) => {
     if (type === 'drain-shards') parentPort?.postMessage({ type: 'drained', isEmpty: true });

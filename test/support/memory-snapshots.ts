@@ -1,4 +1,4 @@
-import type { StoredSnapshot } from '../../src/shard/snapshot/snapshot-store.js';
+import type { StoredSnapshot } from '../../src/ports/snapshot-store.js';
 
 interface Snapshot {
   manifest: Buffer | undefined;

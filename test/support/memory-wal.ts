@@ -1,5 +1,6 @@
-import type { Lsn } from '../../src/shard/log/lsn.js';
-import { compareLsn } from '../../src/shard/log/lsn.js';
+import type { Lsn } from '../../src/ports/lsn.js';
+import { compareLsn } from '../../src/ports/lsn.js';
+import type { SnapshotStore, StoredSnapshot } from '../../src/ports/snapshot-store.js';
 import {
   type Append,
   type AppendOutcome,
@@ -9,8 +10,7 @@ import {
   type MakeFence,
   type Takeover,
   type Wal,
-} from '../../src/shard/log/wal.js';
-import type { SnapshotStore, StoredSnapshot } from '../../src/shard/snapshot/snapshot-store.js';
+} from '../../src/ports/wal.js';
 import { EntryCodec, genesisHead } from '../../src/store/format/entry-codec.js';
 import { MemorySnapshots } from './memory-snapshots.js';
 import { OwnersSnapshots } from './owners-snapshots.js';

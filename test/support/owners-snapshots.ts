@@ -1,4 +1,4 @@
-import type { SnapshotStore, StoredSnapshot } from '../../src/shard/snapshot/snapshot-store.js';
+import type { SnapshotStore, StoredSnapshot } from '../../src/ports/snapshot-store.js';
 import type { MemorySnapshots } from './memory-snapshots.js';
 
 type Writes = Pick<SnapshotStore, 'beginSnapshot' | 'writeChunk' | 'publishSnapshot' | 'deleteSnapshot'>;

@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { StoreSearches } from '../../src/node/store-searches.js';
+import { StoreSearches } from '../../src/node/jobs/store-searches.js';
 import { settingsWith } from './settings.js';
 
 /** A separate program that searches forever. Prints its search's process ID once the search has begun. */

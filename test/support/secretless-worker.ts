@@ -7,5 +7,5 @@ const found = /hush-[a-z-]+/.exec(given)?.[0];
 if (found !== undefined || !given.includes('requestDeadlineMs')) {
   parentPort?.postMessage({ type: 'open-failed', message: `workerData holds ${found ?? 'no settings'}` });
 } else {
-  await import('../../src/node/worker-entry.js');
+  await import('../../src/node/boot/worker-entry.js');
 }

@@ -1,5 +1,5 @@
 import type { Logger } from '../../src/base/logger.js';
-import { WalletNode } from '../../src/node/wallet-node.js';
+import { WalletNode } from '../../src/node/boot/wallet-node.js';
 import { settingsWith } from './settings.js';
 import { makeTempFolder } from './temp-folder.js';
 

@@ -4,20 +4,32 @@ import { dirname, join, relative } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
+/** Rooms that use no package, no I/O and no clock. */
+const CORE = ['ports', 'archive', 'log', 'engine', 'snapshot'];
+
 /**
- * Allowed imports: a folder may import only from the folders in its row. `node` connects all parts, and `cli` runs it.
+ * Allowed imports: a room may import only from the rooms in its row. A room is a folder of `src`, or a folder of
+ * `src/node`. `node/boot` connects all parts, and `cli` runs it.
  */
 const ARROWS: Readonly<Record<string, readonly string[]>> = {
   base: [],
   // CSV writer shared by the terminal and the console.
   csv: [],
   wallet: ['base'],
-  shard: ['wallet', 'base'],
-  store: ['cluster', 'shard', 'wallet', 'base'],
-  tools: ['shard', 'wallet', 'listener', 'base'],
+  // What the core requires from stores, archives and the cluster's registry.
+  ports: ['wallet', 'base'],
+  archive: ['ports', 'wallet', 'base'],
+  log: ['archive', 'ports', 'wallet', 'base'],
+  engine: ['log', 'archive', 'ports', 'wallet', 'base'],
+  snapshot: ['engine', 'log', 'ports', 'wallet', 'base'],
+  upkeep: ['snapshot', 'engine', 'log', 'archive', 'ports', 'wallet', 'base'],
+  store: ['archive', 'log', 'ports', 'wallet', 'base'],
+  // Plays the platform against any operator. It must not share the wallet's code, because it checks that code.
+  simulate: ['tools', 'base'],
+  tools: ['snapshot', 'log', 'archive', 'ports', 'wallet', 'listener', 'base'],
   callback: ['wallet', 'base'],
-  worker: ['callback', 'shard', 'wallet', 'base'],
-  cluster: ['worker', 'callback', 'shard', 'wallet', 'base'],
+  threads: ['callback', 'upkeep', ...CORE, 'wallet', 'base'],
+  cluster: ['threads', 'callback', 'snapshot', 'engine', 'log', 'ports', 'wallet', 'base'],
   // Admission rules, shared by all listeners.
   listener: ['base'],
   peer: ['cluster', 'listener', 'base'],
@@ -29,7 +41,24 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   telemetry: ['base'],
 };
 const BELOW_NODE = Object.keys(ARROWS);
-const MEETING_PLACES: Readonly<Record<string, readonly string[]>> = { node: BELOW_NODE, cli: ['node', ...BELOW_NODE] };
+/** The folders of `src/node` and the other folders of `src/node` that each may import. */
+const NODE: Readonly<Record<string, readonly string[]>> = {
+  settings: [],
+  folder: ['settings'],
+  drivers: ['settings'],
+  jobs: ['drivers', 'folder', 'settings'],
+  metrics: ['jobs', 'folder', 'settings'],
+  overview: [],
+  boot: ['overview', 'metrics', 'jobs', 'drivers', 'folder', 'settings'],
+};
+const inNode = (name: string) => `node/${name}`;
+const ROWS: Readonly<Record<string, readonly string[]>> = {
+  ...ARROWS,
+  ...Object.fromEntries(
+    Object.entries(NODE).map(([name, others]) => [inNode(name), [...others.map(inNode), ...BELOW_NODE]]),
+  ),
+  cli: [...Object.keys(NODE).map(inNode), ...BELOW_NODE],
+};
 
 const ROOT = fileURLToPath(new URL('../../../src/', import.meta.url));
 
@@ -51,6 +80,11 @@ const imports: Import[] = files.flatMap((from) => {
 
 const folderOf = (file: string) => file.split('/')[0] as string;
 
+function roomOf(file: string): string {
+  const [folder, name] = file.split('/');
+  return folder === 'node' ? inNode(name as string) : (folder as string);
+}
+
 function target({ from, to }: Import): string | undefined {
   if (!to.startsWith('.')) return undefined;
   const path = relative(ROOT, join(ROOT, dirname(from), to));
@@ -62,35 +96,26 @@ test('the test detects imports', () => {
   assert.ok(files.length > 50 && imports.length > 200, `${files.length} files, ${imports.length} imports`);
 });
 
-test('a folder imports only from the folders in its row', () => {
+test('a room imports only from the rooms in its row', () => {
   const wrong = imports.filter((one) => {
     const to = target(one);
-    const folder = folderOf(one.from);
-    if (to === undefined || folderOf(to) === folder) return false;
-    return !(ARROWS[folder] ?? MEETING_PLACES[folder])?.includes(folderOf(to));
+    const room = roomOf(one.from);
+    return to !== undefined && roomOf(to) !== room && !ROWS[room]?.includes(roomOf(to));
   });
   assert.deepEqual(wrong, []);
 });
 
 test("a tool's folder does not import another tool's; shared files are next to them", () => {
-  const roomOf = (file: string) => /^tools\/([^/]+)\//.exec(file)?.[1];
+  const toolOf = (file: string) => /^tools\/([^/]+)\//.exec(file)?.[1];
   const wrong = imports.filter((one) => {
-    const to = roomOf(target(one) ?? '');
-    return folderOf(one.from) === 'tools' && to !== undefined && to !== roomOf(one.from);
+    const to = toolOf(target(one) ?? '');
+    return folderOf(one.from) === 'tools' && to !== undefined && to !== toolOf(one.from);
   });
   assert.deepEqual(wrong, []);
 });
 
-test('the checker of operator commands does not import the wallet', () => {
-  const wrong = imports.filter((one) => {
-    return one.from.startsWith('tools/simulate/') && /^(wallet|shard)\//.test(target(one) ?? '');
-  });
-  assert.deepEqual(wrong, []);
-});
-
-test('every folder has a row', () => {
-  const folders = new Set(files.map(folderOf));
-  for (const folder of folders) assert.ok(folder in ARROWS || folder in MEETING_PLACES, folder);
+test('every file is in a room that has a row', () => {
+  for (const room of new Set(files.map(roomOf))) assert.ok(room in ROWS, room);
 });
 
 test('there are no import cycles', () => {
@@ -119,13 +144,13 @@ test('the domain and base folders use no package and no Node I/O', () => {
   assert.deepEqual(outside, []);
 });
 
-test('the actor uses no package and no Node I/O', () => {
-  const outside = imports.filter((one) => folderOf(one.from) === 'shard' && target(one) === undefined);
+test('the core uses no package and no Node I/O', () => {
+  const outside = imports.filter((one) => CORE.includes(folderOf(one.from)) && target(one) === undefined);
   assert.deepEqual(outside, []);
 });
 
 test('the domain does not use clocks or random numbers', () => {
-  for (const file of files.filter((one) => ['wallet', 'shard'].includes(folderOf(one)))) {
+  for (const file of files.filter((one) => ['wallet', ...CORE].includes(folderOf(one)))) {
     assert.doesNotMatch(
       readFileSync(join(ROOT, file), 'utf8'),
       /Date\.now|Math\.random|performance\.now|new Date\(\)/,
@@ -141,10 +166,10 @@ test('only one file loads uWebSockets.js', () => {
 
 test('OpenTelemetry is loaded by only one file, and only if traces are enabled', () => {
   const users = new Set(imports.filter(({ to }) => to.startsWith('@opentelemetry/')).map(({ from }) => from));
-  assert.deepEqual([...users], ['node/otlp-tracer.ts']);
-  const loading = imports.filter((one) => target(one) === 'node/otlp-tracer.ts').map(({ from }) => from);
-  assert.deepEqual(loading, ['node/tracing.ts']);
-  assert.match(readFileSync(join(ROOT, 'node/tracing.ts'), 'utf8'), /await import\('\.\/otlp-tracer\.js'\)/);
+  assert.deepEqual([...users], ['node/jobs/otlp-tracer.ts']);
+  const loading = imports.filter((one) => target(one) === 'node/jobs/otlp-tracer.ts').map(({ from }) => from);
+  assert.deepEqual(loading, ['node/jobs/tracing.ts']);
+  assert.match(readFileSync(join(ROOT, 'node/jobs/tracing.ts'), 'utf8'), /await import\('\.\/otlp-tracer\.js'\)/);
 });
 
 test('the architecture page draws the arrows of this test', () => {

@@ -5,7 +5,7 @@ import { findFault, newSubjects } from './subjects.js';
 test('subjects that are long, lack an area or end with a period are rejected', () => {
   for (const subject of ['fixed things', `store: ${'x'.repeat(70)}`, 'store: end a log.', 'Store: end a log'])
     assert.notEqual(findFault(subject), undefined, subject);
-  for (const subject of ['store: end a log', 'store, docs: name it', 'test/shard: claim in each title'])
+  for (const subject of ['store: end a log', 'store, docs: name it', 'test/engine: claim in each title'])
     assert.equal(findFault(subject), undefined, subject);
 });
 

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { loadSettings } from '../../src/config/load.js';
-import { EXIT } from '../../src/node/exit-codes.js';
+import { EXIT } from '../../src/node/settings/exit-codes.js';
 import { runCommand } from '../support/run-command.js';
 import { ROOT } from './pages.js';
 

@@ -4,7 +4,7 @@ import { breachesIn, forbiddenWords } from './words.js';
 
 /**
  * Prints each breach of the wording rules below a path, and the number of breaches: `node dist/test/tidy/words-main.js
- * src/shard`.
+ * src/engine`.
  */
 const prefixes = process.argv.slice(2);
 const proses = readProse().filter(({ file }) => prefixes.length === 0 || prefixes.some((one) => file.startsWith(one)));

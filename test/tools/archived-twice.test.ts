@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { tmpdir } from 'node:os';
 import { test } from 'node:test';
-import { hashOfName, hashOfPlayer } from '../../src/shard/archive/archive-hash.js';
+import { hashOfName, hashOfPlayer } from '../../src/archive/archive-hash.js';
 import { findInArchive } from '../../src/tools/inspect/find-in-store.js';
 import { DEFAULT_COLUMNS } from '../../src/tools/reconcile/columns.js';
 import type { Difference } from '../../src/tools/reconcile/difference.js';

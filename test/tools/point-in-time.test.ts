@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { newestTimeOf } from '../../src/shard/log/log-reader.js';
-import { formatLsn } from '../../src/shard/log/lsn.js';
-import type { Entry } from '../../src/shard/log/wal.js';
-import { listSnapshots } from '../../src/shard/snapshot/snapshot-reader.js';
+import { newestTimeOf } from '../../src/log/log-reader.js';
+import { listSnapshots } from '../../src/log/snapshot-reader.js';
+import { formatLsn } from '../../src/ports/lsn.js';
+import type { Entry } from '../../src/ports/wal.js';
 import { type At, parseAt } from '../../src/tools/point-in-time.js';
 import { folded } from '../faults/recorded.js';
 import type { MemoryWal } from '../support/memory-wal.js';

@@ -1,8 +1,8 @@
 import { silentLogger } from '../../src/base/logger.js';
-import { LSN_ZERO } from '../../src/shard/log/lsn.js';
-import type { RetryPolicy } from '../../src/shard/log/retry-policy.js';
-import type { Entry, Wal } from '../../src/shard/log/wal.js';
-import type { SnapshotStore } from '../../src/shard/snapshot/snapshot-store.js';
+import { LSN_ZERO } from '../../src/ports/lsn.js';
+import type { RetryPolicy } from '../../src/ports/retry-policy.js';
+import type { SnapshotStore } from '../../src/ports/snapshot-store.js';
+import type { Entry, Wal } from '../../src/ports/wal.js';
 import { openFormats } from '../../src/store/format/store-formats.js';
 import { encodeMeta, META_VERSION, type StoreMeta } from '../../src/store/meta.js';
 import { framesOfStore } from '../../src/tools/backup/store-frames.js';

@@ -1,8 +1,8 @@
 import { must } from '../../src/base/assert.js';
 import { entryText, inspectionLines, inspectionText, orphansText } from '../../src/cli/print/inspection.js';
-import { tryLsn } from '../../src/shard/log/lsn.js';
-import type { Head } from '../../src/shard/log/wal.js';
-import { listSnapshots } from '../../src/shard/snapshot/snapshot-reader.js';
+import { listSnapshots } from '../../src/log/snapshot-reader.js';
+import { tryLsn } from '../../src/ports/lsn.js';
+import type { Head } from '../../src/ports/wal.js';
 import { exportEvents } from '../../src/tools/export/export.js';
 import { startOf } from '../../src/tools/export/export-start.js';
 import { inspect } from '../../src/tools/inspect/inspect.js';

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { atOnce } from '../../src/base/steps.js';
-import { rulesOf } from '../../src/node/rules.js';
-import { formatLsn, type Lsn } from '../../src/shard/log/lsn.js';
-import { appendOf, type BatchWriter, type Head, type Wal } from '../../src/shard/log/wal.js';
-import type { ChunkSummary, Manifest } from '../../src/shard/snapshot/snapshot-store.js';
+import { rulesOf } from '../../src/node/settings/rules.js';
+import { formatLsn, type Lsn } from '../../src/ports/lsn.js';
+import type { ChunkSummary, Manifest } from '../../src/ports/snapshot-store.js';
+import { appendOf, type BatchWriter, type Head, type Wal } from '../../src/ports/wal.js';
 import { EntryCodec, genesisHead } from '../../src/store/format/entry-codec.js';
 import { SnapshotCodec } from '../../src/store/format/snapshot-codec.js';
+import { shardOf } from '../../src/threads/placement.js';
 import type { StoreReader } from '../../src/tools/store-reader.js';
 import { ScaleTable } from '../../src/wallet/amount.js';
 import { apply } from '../../src/wallet/apply.js';
@@ -17,7 +18,6 @@ import type { Event } from '../../src/wallet/event.js';
 import type { Wallet } from '../../src/wallet/state/wallet.js';
 import { addImage, imageOf } from '../../src/wallet/state/wallet-image.js';
 import { Wallets } from '../../src/wallet/state/wallets.js';
-import { shardOf } from '../../src/worker/placement.js';
 import { MemoryWal } from '../support/memory-wal.js';
 import { settingsWith } from '../support/settings.js';
 

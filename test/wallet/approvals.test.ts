@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { rulesOf } from '../../src/node/rules.js';
+import { rulesOf } from '../../src/node/settings/rules.js';
 import type { OperationCommand } from '../../src/wallet/command.js';
 import { PENDING_MAX, PENDING_OF_OPERATOR_MAX } from '../../src/wallet/decide/approvals.js';
 import { checkWallet } from '../../src/wallet/invariants.js';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { rulesOf } from '../../src/node/rules.js';
+import { rulesOf } from '../../src/node/settings/rules.js';
 import { PAGE_MESSAGES_MAX } from '../../src/wallet/message-view.js';
 import { query, type TransactionCursor } from '../../src/wallet/query.js';
 import { serializeRound } from '../../src/wallet/state/serialized-round.js';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AssertionFailure } from '../../src/base/assert.js';
-import { rulesOf } from '../../src/node/rules.js';
+import { rulesOf } from '../../src/node/settings/rules.js';
 import { formatOf } from '../../src/store/format/event-codec.js';
 import { apply } from '../../src/wallet/apply.js';
 import type { Event } from '../../src/wallet/event.js';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sessionDigest } from '../../src/callback/session-token.js';
-import { rulesOf } from '../../src/node/rules.js';
+import { rulesOf } from '../../src/node/settings/rules.js';
 import { formatOf } from '../../src/store/format/event-codec.js';
 import type { Command } from '../../src/wallet/command.js';
 import { query } from '../../src/wallet/query.js';

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { rulesOf } from '../../src/node/rules.js';
+import { rulesOf } from '../../src/node/settings/rules.js';
 import type { Command } from '../../src/wallet/command.js';
 import { checkWallet } from '../../src/wallet/invariants.js';
 import { assertSameLines } from '../support/assert-same-lines.js';

@@ -1,4 +1,4 @@
-import { describeMissingDay } from '../../shard/archive/archive-behind-error.js';
+import { describeMissingDay } from '../../ports/archive-behind-error.js';
 import type { StoreArchiveMarks } from '../../tools/inspect/store-archive-marks.js';
 import { formatMark } from '../../wallet/archive-mark.js';
 import { formatTable } from './table.js';

@@ -1,4 +1,4 @@
-import { formatLsn, type Lsn } from '../../shard/log/lsn.js';
+import { formatLsn, type Lsn } from '../../ports/lsn.js';
 import { formatBytes, isoTime } from './format.js';
 import { formatTable } from './table.js';
 

@@ -1,5 +1,5 @@
-import { formatLsn } from '../../shard/log/lsn.js';
-import type { Entry } from '../../shard/log/wal.js';
+import { formatLsn } from '../../ports/lsn.js';
+import type { Entry } from '../../ports/wal.js';
 import type { HistoryItem } from '../../tools/inspect/history-item.js';
 import type { Inspection, Player } from '../../tools/inspect/inspect.js';
 import type { inspectEntry, Orphan } from '../../tools/inspect/inspect-entry.js';

@@ -1,5 +1,5 @@
 import { toCsv } from '../../csv/to-csv.js';
-import { formatLsn } from '../../shard/log/lsn.js';
+import { formatLsn } from '../../ports/lsn.js';
 import type { LostRound } from '../../tools/loss/archive-loss.js';
 import { isoTime } from './format.js';
 import { printable } from './printable.js';

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Presets, SingleBar } from 'cli-progress';
 import { type Coded, silentLogger } from '../../base/logger.js';
-import type { RetryPolicy } from '../../shard/log/retry-policy.js';
-import type { OnProgress } from '../../tools/progress.js';
+import type { OnProgress } from '../../base/progress.js';
+import type { RetryPolicy } from '../../ports/retry-policy.js';
 import { formatAge } from './format.js';
 import { printable } from './printable.js';
 

@@ -1,9 +1,9 @@
-import { type Result, type Verdict, verdictOf } from '../../tools/simulate/check.js';
-import { curlLines, historyLines } from '../../tools/simulate/explain.js';
-import type { Explored } from '../../tools/simulate/explore/explore.js';
-import type { Profile } from '../../tools/simulate/profile.js';
-import { RULE_NAMES, RULES } from '../../tools/simulate/rules.js';
-import type { Soaked } from '../../tools/simulate/soak/soak.js';
+import { type Result, type Verdict, verdictOf } from '../../simulate/check.js';
+import { curlLines, historyLines } from '../../simulate/explain.js';
+import type { Explored } from '../../simulate/explore/explore.js';
+import type { Profile } from '../../simulate/profile.js';
+import { RULE_NAMES, RULES } from '../../simulate/rules.js';
+import type { Soaked } from '../../simulate/soak/soak.js';
 import { printable } from './printable.js';
 import { formatTable } from './table.js';
 

@@ -1,5 +1,5 @@
 import { toCsv } from '../../csv/to-csv.js';
-import { EXIT } from '../../node/exit-codes.js';
+import { EXIT } from '../../node/settings/exit-codes.js';
 import type { Undo } from '../../tools/inspect/undo-plan.js';
 import type { Corrected } from '../../tools/verify/operator-api.js';
 import { formatSum, type ScaleTable, type Units } from '../../wallet/amount.js';

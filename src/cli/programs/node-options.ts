@@ -1,5 +1,5 @@
 import { loadSettings } from '../../config/load.js';
-import { heapOptions } from '../../node/heap.js';
+import { heapOptions } from '../../node/settings/heap.js';
 
 /**
  * Prints the Node options that walletd.sh uses for these arguments. Invalid settings are not reported here but by

@@ -3,8 +3,8 @@ import { messageOf } from '../../base/message-of.js';
 import { quoted } from '../../base/quoted.js';
 import { ConfigError } from '../../config/config-error.js';
 import type { Store } from '../../store/store.js';
-import { asStoreError, NoStoreError, StoreError } from '../store-error.js';
 import type { Driver, StoreSettings } from './driver.js';
+import { asStoreError, NoStoreError, StoreError } from './store-error.js';
 
 const SCHEME = 'lmdb:';
 

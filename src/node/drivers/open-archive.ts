@@ -2,7 +2,7 @@ import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { must } from '../../base/assert.js';
 import { findStoreKind } from '../../config/store-kinds.js';
-import type { Archive } from '../../shard/archive/archive.js';
+import type { Archive } from '../../ports/archive.js';
 import type { ArchiveTie } from '../../store/archive-tie.js';
 import type { PostgresArchive } from '../../store/postgres/postgres-archive.js';
 import { findArchiveAddress } from './archive-address.js';

@@ -1,7 +1,7 @@
 import type { Logger } from '../../base/logger.js';
-import type { CompletedAppend } from '../../shard/shard-observer.js';
+import type { CompletedAppend } from '../../ports/shard-observer.js';
 import { Distribution } from '../../telemetry/distribution.js';
-import type { MemoryGuard } from '../../worker/memory-guard.js';
+import type { MemoryGuard } from '../../upkeep/memory-guard.js';
 
 /** Totals since the thread started, by name. */
 export interface Counters {

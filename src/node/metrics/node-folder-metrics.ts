@@ -1,6 +1,6 @@
 import type { Metric } from '../../base/metric.js';
 import { counter, gauge } from '../../telemetry/metric.js';
-import { ENDS, type End } from '../last-run.js';
+import { ENDS, type End } from '../folder/last-run.js';
 
 /** Metrics of the node's folder: its record of acknowledged entries, and how the previous process ended. */
 export function nodeFolderMetrics(failures: number, lastEnd: End): Metric[] {

@@ -1,7 +1,7 @@
 import type { Metric, MetricValue } from '../../base/metric.js';
 import { gauge, perShard } from '../../telemetry/metric.js';
-import type { HostMeasures } from '../../worker/shard-host.js';
-import type { ShardStatus } from '../../worker/shards.js';
+import type { HostMeasures } from '../../threads/shard-host.js';
+import type { ShardStatus } from '../../threads/shards.js';
 
 /** State of shards, as measured in the shards' own thread. */
 export function shardMetrics(shards: readonly HostMeasures[]): Metric[] {

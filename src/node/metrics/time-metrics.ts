@@ -1,6 +1,6 @@
 import type { Metric } from '../../base/metric.js';
 import { gauge } from '../../telemetry/metric.js';
-import type { TimeMeasures } from '../time-keeper.js';
+import type { TimeMeasures } from '../jobs/time-keeper.js';
 
 /** Differences between the clock, the newest log time and the confirmed time. */
 export function timeMetrics({ unconfirmedMs, logAheadMs }: TimeMeasures): Metric[] {

@@ -3,7 +3,7 @@ import { benchmarkTime } from '../../admin/console/benchmark-report.js';
 import type { Backup, CallbackRate, Latency, Moment, Overview, ShardLine } from '../../admin/console/overview.js';
 import type { Clock } from '../../base/clock.js';
 import type { ClusterStatus } from '../../cluster/cluster-status.js';
-import type { ShardStatus } from '../../worker/shards.js';
+import type { ShardStatus } from '../../threads/shards.js';
 import { activeAlerts } from './active-alerts.js';
 import type { Figures, Readings } from './figures.js';
 import type { LastHour } from './last-hour.js';

@@ -1,7 +1,7 @@
 import type { Backup } from '../../admin/console/overview.js';
+import type { ShardStatus } from '../../threads/shards.js';
 import type { Samples } from '../../tools/status/samples.js';
 import type { Readiness } from '../../tools/status/status.js';
-import type { ShardStatus } from '../../worker/shards.js';
 import type { Judged } from './alert-rules.js';
 import { heapsOf, shardLines, storeOf } from './node-overview.js';
 

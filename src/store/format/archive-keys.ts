@@ -1,10 +1,10 @@
 import { crc32 } from 'node:zlib';
-import type { ArchiveKey, ArchiveRecord } from '../../shard/archive/archive.js';
+import type { ArchiveKey, ArchiveRecord } from '../../ports/archive.js';
 
 /*
  * Keys that an archive saves, so that a node does not have to read all records when it starts:
  *
- *   saved   checksum u32, a part of the key filter that src/shard/archive/key-filter.ts saves
+ *   saved   checksum u32, a part of the key filter that src/archive/key-filter.ts saves
  *   fresh   checksum u32, for each key: player u32, kind u8 (0 a round, 1 a transaction), hash u32
  *
  * Integers are big-endian. Each checksum is the CRC-32 of the bytes after it.

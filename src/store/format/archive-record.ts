@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib';
-import { ARCHIVE_VERSION, type ArchivedId, type ArchiveRecord } from '../../shard/archive/archive.js';
-import { DamagedRecordError } from '../../shard/archive/damaged-record-error.js';
-import type { Lsn } from '../../shard/log/lsn.js';
+import { ARCHIVE_VERSION, type ArchivedId, type ArchiveRecord } from '../../ports/archive.js';
+import { DamagedRecordError } from '../../ports/damaged-record-error.js';
+import type { Lsn } from '../../ports/lsn.js';
 import { UnknownFormatError } from './format-error.js';
 
 /*

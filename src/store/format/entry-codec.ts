@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib';
 import { RESET_BUFFER_MODE, REUSE_BUFFER_MODE } from 'msgpackr';
 import { assert, must } from '../../base/assert.js';
-import { formatLsn, type Lsn } from '../../shard/log/lsn.js';
+import { formatLsn, type Lsn } from '../../ports/lsn.js';
 import type {
   BatchWriter,
   EncodedEntry,
@@ -11,7 +11,7 @@ import type {
   Head,
   Owner,
   ReadHeader,
-} from '../../shard/log/wal.js';
+} from '../../ports/wal.js';
 import type { Event } from '../../wallet/event.js';
 import { eventToTuple, formatOf, tupleToEvent } from './event-codec.js';
 import { FormatError, UnknownFormatError } from './format-error.js';

@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib';
-import type { KeysInFile } from '../../shard/archive/key-file.js';
-import type { Head } from '../../shard/log/wal.js';
+import type { KeysInFile } from '../../ports/key-file.js';
+import type { Head } from '../../ports/wal.js';
 import { FormatError, UnknownFormatError } from './format-error.js';
 
 /*

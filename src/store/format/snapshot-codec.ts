@@ -1,15 +1,15 @@
 import { crc32 } from 'node:zlib';
 import { assert, must } from '../../base/assert.js';
 import type { Steps } from '../../base/steps.js';
-import type { Lsn } from '../../shard/log/lsn.js';
-import type { Head } from '../../shard/log/wal.js';
+import type { Lsn } from '../../ports/lsn.js';
 import type {
   ChunkSummary,
   ChunkWriter,
   Manifest,
   SnapshotFormat,
   SnapshotWallets,
-} from '../../shard/snapshot/snapshot-store.js';
+} from '../../ports/snapshot-store.js';
+import type { Head } from '../../ports/wal.js';
 import { checkWallet } from '../../wallet/invariants.js';
 import { ByteWriter } from '../../wallet/records/byte-writer.js';
 import { Cursor, isTextAt, type WrittenText } from '../../wallet/records/bytes.js';

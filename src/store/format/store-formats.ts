@@ -1,5 +1,5 @@
-import type { EntryFormat, Head } from '../../shard/log/wal.js';
-import type { SnapshotFormat } from '../../shard/snapshot/snapshot-store.js';
+import type { SnapshotFormat } from '../../ports/snapshot-store.js';
+import type { EntryFormat, Head } from '../../ports/wal.js';
 import { decodeMeta, type StoreMeta } from '../meta.js';
 import { EntryCodec, genesisHead } from './entry-codec.js';
 import { SnapshotCodec } from './snapshot-codec.js';

@@ -3,9 +3,9 @@ import { rmSync } from 'node:fs';
 import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises';
 import { systemClock } from '../../base/clock.js';
 import { Slices } from '../../base/slices.js';
-import type { ArchivedPlace, ArchiveKey, ArchiveRecord, FreshKeys } from '../../shard/archive/archive.js';
-import { DamagedRecordError } from '../../shard/archive/damaged-record-error.js';
-import { compareLsn, type Lsn } from '../../shard/log/lsn.js';
+import type { ArchivedPlace, ArchiveKey, ArchiveRecord, FreshKeys } from '../../ports/archive.js';
+import { DamagedRecordError } from '../../ports/damaged-record-error.js';
+import { compareLsn, type Lsn } from '../../ports/lsn.js';
 import { encodeFreshKeys, tryOpenFreshKeys } from '../format/archive-keys.js';
 import {
   decodeRecord,

@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib';
-import { DamagedArchiveError } from '../../shard/archive/damaged-archive-error.js';
+import { DamagedArchiveError } from '../../ports/damaged-archive-error.js';
 import { type ArchiveMark, compareMarks } from '../../wallet/archive-mark.js';
 import { ArchiveFile } from './archive-file.js';
 

@@ -1,6 +1,6 @@
 import type { Database } from 'lmdb';
-import { RecoveryError } from '../../shard/log/recovery-error.js';
-import type { Head } from '../../shard/log/wal.js';
+import { RecoveryError } from '../../ports/recovery-error.js';
+import type { Head } from '../../ports/wal.js';
 import { decodeHead, encodeHead } from '../format/entry-codec.js';
 import type { Commits } from './commits.js';
 import { headKey } from './keys.js';

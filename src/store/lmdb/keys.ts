@@ -1,4 +1,4 @@
-import type { Lsn } from '../../shard/log/lsn.js';
+import type { Lsn } from '../../ports/lsn.js';
 
 /*
  * Keys are compared as bytes, and integers are big-endian. A shard's keys are therefore contiguous and in numeric

@@ -17,10 +17,10 @@ import {
   type FreshKeys,
   type MissingDay,
   newestMarks,
-} from '../../shard/archive/archive.js';
-import { ArchiveBehindError, mustReach } from '../../shard/archive/archive-behind-error.js';
-import { mustKeep } from '../../shard/archive/dropped-day-error.js';
-import type { Lsn } from '../../shard/log/lsn.js';
+} from '../../ports/archive.js';
+import { ArchiveBehindError, mustReach } from '../../ports/archive-behind-error.js';
+import { mustKeep } from '../../ports/dropped-day-error.js';
+import type { Lsn } from '../../ports/lsn.js';
 import type { ArchiveMark } from '../../wallet/archive-mark.js';
 import { type ArchiveTie, mustBeTied } from '../archive-tie.js';
 import { checkArchiveVersion } from '../format/archive-record.js';

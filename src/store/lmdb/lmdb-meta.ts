@@ -1,5 +1,5 @@
 import type { Database } from 'lmdb';
-import type { Head } from '../../shard/log/wal.js';
+import type { Head } from '../../ports/wal.js';
 import { genesisHead } from '../format/entry-codec.js';
 import { FormatError } from '../format/format-error.js';
 import { decodeMeta, encodeMeta, type StoreMeta, withArchive } from '../meta.js';

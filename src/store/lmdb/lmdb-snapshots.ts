@@ -1,7 +1,7 @@
 import type { Database } from 'lmdb';
 import { assert } from '../../base/assert.js';
-import { LSN_ZERO, type Lsn } from '../../shard/log/lsn.js';
-import type { SnapshotStore, StoredSnapshot } from '../../shard/snapshot/snapshot-store.js';
+import { LSN_ZERO, type Lsn } from '../../ports/lsn.js';
+import type { SnapshotStore, StoredSnapshot } from '../../ports/snapshot-store.js';
 import type { FileGrowth } from './file-growth.js';
 import type { Heads } from './heads.js';
 import { chunkKey, entryKey, sequenceOf, snapshotIdOf, snapshotKey } from './keys.js';

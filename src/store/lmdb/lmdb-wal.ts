@@ -1,5 +1,5 @@
 import type { Database, RootDatabase } from 'lmdb';
-import { LSN_ZERO, type Lsn } from '../../shard/log/lsn.js';
+import { LSN_ZERO, type Lsn } from '../../ports/lsn.js';
 import {
   type Append,
   type AppendOutcome,
@@ -9,7 +9,7 @@ import {
   type MakeFence,
   type Takeover,
   type Wal,
-} from '../../shard/log/wal.js';
+} from '../../ports/wal.js';
 import type { Commits } from './commits.js';
 import type { FileGrowth } from './file-growth.js';
 import type { Heads } from './heads.js';

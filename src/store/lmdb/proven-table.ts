@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Database, RootDatabase } from 'lmdb';
 import { messageOf } from '../../base/message-of.js';
-import { DamagedArchiveError } from '../../shard/archive/damaged-archive-error.js';
+import { DamagedArchiveError } from '../../ports/damaged-archive-error.js';
 import { FormatError } from '../format/format-error.js';
 import { BINARY } from './environment.js';
 

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ClientBase, DatabaseError } from 'pg';
-import { DroppedDayError } from '../../shard/archive/dropped-day-error.js';
+import { DroppedDayError } from '../../ports/dropped-day-error.js';
 import { FIRST_DAY, PARTITION, ROUNDS, TABLES_LOCK } from './archive-tables.js';
 import type { Alone, Connections } from './connections.js';
 import { LOCK_MS } from './server-facts.js';

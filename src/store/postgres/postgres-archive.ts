@@ -9,10 +9,10 @@ import {
   FIRST_ARCHIVE_VERSION,
   type FreshKeys,
   newestMarks,
-} from '../../shard/archive/archive.js';
-import { mustReach } from '../../shard/archive/archive-behind-error.js';
-import { mustKeep } from '../../shard/archive/dropped-day-error.js';
-import type { Lsn } from '../../shard/log/lsn.js';
+} from '../../ports/archive.js';
+import { mustReach } from '../../ports/archive-behind-error.js';
+import { mustKeep } from '../../ports/dropped-day-error.js';
+import type { Lsn } from '../../ports/lsn.js';
 import type { ArchiveMark } from '../../wallet/archive-mark.js';
 import { type ArchiveTie, mustBeTied } from '../archive-tie.js';
 import { encodeFreshKeys, encodeKeys, tryOpenFreshKeys, tryOpenKeys } from '../format/archive-keys.js';

@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis';
-import { formatLsn } from '../../shard/log/lsn.js';
-import { OverdueError } from '../../shard/log/timely-append.js';
-import type { Append, AppendOutcome, Head } from '../../shard/log/wal.js';
+import { OverdueError } from '../../log/timely-append.js';
+import { formatLsn } from '../../ports/lsn.js';
+import type { Append, AppendOutcome, Head } from '../../ports/wal.js';
 import { decodeHead, encodeHead, HEAD_LENGTH } from '../format/entry-codec.js';
 import { confirmed, type Durability, waitsFor } from './durability.js';
 import { APPEND } from './functions.js';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Redis } from 'ioredis';
-import type { Head } from '../../shard/log/wal.js';
+import type { Head } from '../../ports/wal.js';
 import { encodeHead, genesisHead } from '../format/entry-codec.js';
 import { FormatError } from '../format/format-error.js';
 import { decodeAnyMeta, decodeMeta, encodeMeta, type StoreMeta, withArchive } from '../meta.js';

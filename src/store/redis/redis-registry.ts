@@ -8,8 +8,8 @@ import type {
   MembershipRegistry,
   Plan,
   RegistryView,
-} from '../../cluster/table.js';
-import { memberOf, planOf } from '../../cluster/table-records.js';
+} from '../../ports/table.js';
+import { memberOf, planOf } from '../../ports/table-records.js';
 import { CLUSTER, withFunction } from './functions.js';
 import type { Keys } from './keys.js';
 import type { Router } from './router.js';

@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis';
 import { assert } from '../../base/assert.js';
-import type { Lsn } from '../../shard/log/lsn.js';
-import type { SnapshotStore, StoredSnapshot } from '../../shard/snapshot/snapshot-store.js';
+import type { Lsn } from '../../ports/lsn.js';
+import type { SnapshotStore, StoredSnapshot } from '../../ports/snapshot-store.js';
 import { confirmed, type Durability } from './durability.js';
 import type { Keys } from './keys.js';
 import type { Router } from './router.js';

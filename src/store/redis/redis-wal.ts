@@ -1,7 +1,7 @@
 import { must } from '../../base/assert.js';
-import { formatLsn, type Lsn } from '../../shard/log/lsn.js';
-import { RecoveryError } from '../../shard/log/recovery-error.js';
-import { FencedError } from '../../shard/log/take-over.js';
+import { FencedError } from '../../log/take-over.js';
+import { formatLsn, type Lsn } from '../../ports/lsn.js';
+import { RecoveryError } from '../../ports/recovery-error.js';
 import {
   type Append,
   type AppendOutcome,
@@ -11,7 +11,7 @@ import {
   type MakeFence,
   type Takeover,
   type Wal,
-} from '../../shard/log/wal.js';
+} from '../../ports/wal.js';
 import { decodeHead } from '../format/entry-codec.js';
 import type { Durability } from './durability.js';
 import type { Keys } from './keys.js';

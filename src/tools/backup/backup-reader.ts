@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib';
+import type { OnProgress } from '../../base/progress.js';
 import type { Coverage } from '../coverage.js';
 import type { Frame } from '../frame.js';
-import type { OnProgress } from '../progress.js';
 import { ToolError } from '../store-reader.js';
 import {
   BLOCK_HEADER_LENGTH,

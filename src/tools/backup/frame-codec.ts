@@ -1,7 +1,7 @@
 import { writtenByNewer } from '../../base/written-by-newer.js';
-import type { ArchiveRecord } from '../../shard/archive/archive.js';
-import { formatLsn, type Lsn, tryLsn } from '../../shard/log/lsn.js';
-import type { Head } from '../../shard/log/wal.js';
+import type { ArchiveRecord } from '../../ports/archive.js';
+import { formatLsn, type Lsn, tryLsn } from '../../ports/lsn.js';
+import type { Head } from '../../ports/wal.js';
 import type { Coverage, ShardCoverage, SnapshotEnd } from '../coverage.js';
 import type { Frame } from '../frame.js';
 import { ToolError } from '../store-reader.js';

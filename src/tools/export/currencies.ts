@@ -1,8 +1,8 @@
 import { intern } from '../../base/intern.js';
-import { readLog } from '../../shard/log/log-reader.js';
-import { formatLsn } from '../../shard/log/lsn.js';
-import { RecoveryError } from '../../shard/log/recovery-error.js';
-import type { Entry, Head } from '../../shard/log/wal.js';
+import { readLog } from '../../log/log-reader.js';
+import { formatLsn } from '../../ports/lsn.js';
+import { RecoveryError } from '../../ports/recovery-error.js';
+import type { Entry, Head } from '../../ports/wal.js';
 import { forEachWallet } from '../each-wallet.js';
 import { newestReplay } from '../snapshot-replay.js';
 import { type StoreReader, ToolError } from '../store-reader.js';

@@ -1,7 +1,7 @@
 import { access, constants, readFile, rename, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { formatLsn, tryLsn } from '../../shard/log/lsn.js';
-import type { Head, Position } from '../../shard/log/wal.js';
+import { formatLsn, tryLsn } from '../../ports/lsn.js';
+import type { Head, Position } from '../../ports/wal.js';
 import { ToolError } from '../store-reader.js';
 
 interface Stored {

@@ -1,7 +1,7 @@
-import { type ReadEntry, readLog } from '../../shard/log/log-reader.js';
-import { formatLsn } from '../../shard/log/lsn.js';
-import { RecoveryError } from '../../shard/log/recovery-error.js';
-import type { Entry, Head } from '../../shard/log/wal.js';
+import { type ReadEntry, readLog } from '../../log/log-reader.js';
+import { formatLsn } from '../../ports/lsn.js';
+import { RecoveryError } from '../../ports/recovery-error.js';
+import type { Entry, Head } from '../../ports/wal.js';
 import { findAcceptedLoss } from '../accepted-loss.js';
 import { type StoreReader, ToolError } from '../store-reader.js';
 import { orTrimmed } from '../trimmed-error.js';

@@ -1,4 +1,4 @@
-import { formatLsn } from '../../shard/log/lsn.js';
+import { formatLsn } from '../../ports/lsn.js';
 import { formatUnits, type Units } from '../../wallet/amount.js';
 import type { CallbackApplied, Change, Event } from '../../wallet/event.js';
 import { changeKind, type Decimal, type EventAddress, eventKind } from '../event-kinds.js';

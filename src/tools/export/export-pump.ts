@@ -1,4 +1,4 @@
-import type { Head } from '../../shard/log/wal.js';
+import type { Head } from '../../ports/wal.js';
 import type { ExportBatch } from './export.js';
 
 export interface ExportSink {

@@ -1,6 +1,6 @@
-import { entryAt, firstEntry } from '../../shard/log/log-reader.js';
-import { formatLsn, isSameLsn } from '../../shard/log/lsn.js';
-import { type Entry, type Head, isAt, type Position } from '../../shard/log/wal.js';
+import { entryAt, firstEntry } from '../../log/log-reader.js';
+import { formatLsn, isSameLsn } from '../../ports/lsn.js';
+import { type Entry, type Head, isAt, type Position } from '../../ports/wal.js';
 import { predecessorOf, type StoreReader, ToolError } from '../store-reader.js';
 
 /** The entry after which an export begins, and the part of the log that is missing before it. */

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { isPermanent } from '../../shard/log/retry-policy.js';
-import type { Head } from '../../shard/log/wal.js';
+import { isPermanent } from '../../ports/retry-policy.js';
+import type { Head } from '../../ports/wal.js';
 import { Outage } from '../outage.js';
 import { type StoreReader, ToolError } from '../store-reader.js';
 import { ExportFeed } from './export-feed.js';

@@ -1,6 +1,6 @@
+import { hashOfPlayer } from '../../archive/archive-hash.js';
 import { dayOf } from '../../base/time.js';
-import { type ArchiveRecord, compareAge } from '../../shard/archive/archive.js';
-import { hashOfPlayer } from '../../shard/archive/archive-hash.js';
+import { type ArchiveRecord, compareAge } from '../../ports/archive.js';
 import { addSerializedRound, nameOfSerialized } from '../../wallet/state/serialized-round.js';
 import { Tables } from '../../wallet/state/tables.js';
 import { Wallet } from '../../wallet/state/wallet.js';

@@ -1,4 +1,4 @@
-import type { Lsn } from '../../shard/log/lsn.js';
+import type { Lsn } from '../../ports/lsn.js';
 import type { Units } from '../../wallet/amount.js';
 import type { CallbackApplied, Change, Event, OperatorEvent } from '../../wallet/event.js';
 import type { OperationType, Operator } from '../../wallet/state/operation.js';

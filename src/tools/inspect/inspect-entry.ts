@@ -1,6 +1,6 @@
-import { entryAt, hasEntry } from '../../shard/log/log-reader.js';
-import type { Lsn } from '../../shard/log/lsn.js';
-import type { Entry } from '../../shard/log/wal.js';
+import { entryAt, hasEntry } from '../../log/log-reader.js';
+import type { Lsn } from '../../ports/lsn.js';
+import type { Entry } from '../../ports/wal.js';
 import type { Wallet } from '../../wallet/state/wallet.js';
 import { type StoreReader, ToolError } from '../store-reader.js';
 import { type HistoryItem, itemsOf } from './history-item.js';

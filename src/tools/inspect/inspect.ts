@@ -1,9 +1,9 @@
-import { formatLsn, type Lsn } from '../../shard/log/lsn.js';
-import type { Entry } from '../../shard/log/wal.js';
+import type { OnProgress } from '../../base/progress.js';
+import { formatLsn, type Lsn } from '../../ports/lsn.js';
+import type { Entry } from '../../ports/wal.js';
 import type { Wallet } from '../../wallet/state/wallet.js';
 import { forEachWallet } from '../each-wallet.js';
 import { logLength } from '../log-length.js';
-import type { OnProgress } from '../progress.js';
 import { snapshotReplay } from '../snapshot-replay.js';
 import type { StoreReader } from '../store-reader.js';
 import { addArchivedRounds } from './archived-rounds.js';

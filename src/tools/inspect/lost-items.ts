@@ -1,6 +1,6 @@
-import { hasEntry, maybeEntry } from '../../shard/log/log-reader.js';
-import type { Lsn } from '../../shard/log/lsn.js';
-import type { Entry } from '../../shard/log/wal.js';
+import { hasEntry, maybeEntry } from '../../log/log-reader.js';
+import type { Lsn } from '../../ports/lsn.js';
+import type { Entry } from '../../ports/wal.js';
 import { rawEntriesAfter } from '../raw-entries.js';
 import type { StoreReader } from '../store-reader.js';
 import { type HistoryItem, itemsOf } from './history-item.js';

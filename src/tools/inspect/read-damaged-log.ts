@@ -1,7 +1,7 @@
-import { decodeEntry } from '../../shard/log/log-reader.js';
-import { compareLsn, formatLsn, LSN_ZERO, type Lsn } from '../../shard/log/lsn.js';
-import { RecoveryError } from '../../shard/log/recovery-error.js';
-import type { Entry } from '../../shard/log/wal.js';
+import { decodeEntry } from '../../log/log-reader.js';
+import { compareLsn, formatLsn, LSN_ZERO, type Lsn } from '../../ports/lsn.js';
+import { RecoveryError } from '../../ports/recovery-error.js';
+import type { Entry } from '../../ports/wal.js';
 import type { StoreReader } from '../store-reader.js';
 
 const PAGE_ENTRIES = 64;

@@ -1,4 +1,4 @@
-import type { MissingDay } from '../../shard/archive/archive.js';
+import type { MissingDay } from '../../ports/archive.js';
 import { type ArchiveMark, compareMarks } from '../../wallet/archive-mark.js';
 import { findRequiredMark } from '../required-mark.js';
 import { type StoreReader, shardsOf } from '../store-reader.js';

@@ -1,5 +1,5 @@
-import { readLog } from '../../shard/log/log-reader.js';
-import { formatLsn, type Lsn } from '../../shard/log/lsn.js';
+import { readLog } from '../../log/log-reader.js';
+import { formatLsn, type Lsn } from '../../ports/lsn.js';
 import type { Wallet } from '../../wallet/state/wallet.js';
 import { type At, isEarlyEnough, isPast } from '../point-in-time.js';
 import { newestReplay } from '../snapshot-replay.js';

@@ -1,8 +1,8 @@
 import { AssertionFailure } from '../../base/assert.js';
-import { readLog } from '../../shard/log/log-reader.js';
-import { compareLsn, formatLsn, type Lsn } from '../../shard/log/lsn.js';
-import { RecoveryError } from '../../shard/log/recovery-error.js';
-import { Replay } from '../../shard/log/replay.js';
+import { readLog } from '../../log/log-reader.js';
+import { Replay } from '../../log/replay.js';
+import { compareLsn, formatLsn, type Lsn } from '../../ports/lsn.js';
+import { RecoveryError } from '../../ports/recovery-error.js';
 import type { Wallet } from '../../wallet/state/wallet.js';
 import { newestReplay } from '../snapshot-replay.js';
 import type { StoreReader } from '../store-reader.js';

@@ -1,19 +1,14 @@
 import type { Logger } from '../../base/logger.js';
-import type { Archive } from '../../shard/archive/archive.js';
-import { formatLsn } from '../../shard/log/lsn.js';
-import { type RecoveryDeps, rebuild } from '../../shard/log/recovery.js';
-import { NewerFormatError, RecoveryError } from '../../shard/log/recovery-error.js';
-import { isPermanent } from '../../shard/log/retry-policy.js';
-import { type TakeOverDeps, takeOver } from '../../shard/log/take-over.js';
-import { type EntryFormat, type Head, isSameHead, type Owner, type Takeover } from '../../shard/log/wal.js';
-import { listSnapshots } from '../../shard/snapshot/snapshot-reader.js';
-import {
-  IMMEDIATE,
-  type SnapshotSubject,
-  Snapshotter,
-  type SnapshotterDeps,
-} from '../../shard/snapshot/snapshotter.js';
-import type { OnProgress } from '../progress.js';
+import type { OnProgress } from '../../base/progress.js';
+import { type RecoveryDeps, rebuild } from '../../log/recovery.js';
+import { listSnapshots } from '../../log/snapshot-reader.js';
+import { type TakeOverDeps, takeOver } from '../../log/take-over.js';
+import type { Archive } from '../../ports/archive.js';
+import { formatLsn } from '../../ports/lsn.js';
+import { NewerFormatError, RecoveryError } from '../../ports/recovery-error.js';
+import { isPermanent } from '../../ports/retry-policy.js';
+import { type EntryFormat, type Head, isSameHead, type Owner, type Takeover } from '../../ports/wal.js';
+import { IMMEDIATE, type SnapshotSubject, Snapshotter, type SnapshotterDeps } from '../../snapshot/snapshotter.js';
 import { rawEntriesAfter } from '../raw-entries.js';
 import { ToolError } from '../store-reader.js';
 import { type Salvaged, salvage } from './salvage.js';

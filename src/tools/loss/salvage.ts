@@ -1,10 +1,10 @@
-import { maybeEntry, newestTimeOf, readLog } from '../../shard/log/log-reader.js';
-import { formatLsn, type Lsn } from '../../shard/log/lsn.js';
-import { NewerFormatError, RecoveryError } from '../../shard/log/recovery-error.js';
-import { openReplay, Replay } from '../../shard/log/replay.js';
-import type { Entry, EntryFormat, Head, Wal } from '../../shard/log/wal.js';
-import { listSnapshots } from '../../shard/snapshot/snapshot-reader.js';
-import type { LogMark, Manifest, SnapshotFormat, SnapshotStore } from '../../shard/snapshot/snapshot-store.js';
+import { maybeEntry, newestTimeOf, readLog } from '../../log/log-reader.js';
+import { openReplay, Replay } from '../../log/replay.js';
+import { listSnapshots } from '../../log/snapshot-reader.js';
+import { formatLsn, type Lsn } from '../../ports/lsn.js';
+import { NewerFormatError, RecoveryError } from '../../ports/recovery-error.js';
+import type { LogMark, Manifest, SnapshotFormat, SnapshotStore } from '../../ports/snapshot-store.js';
+import type { Entry, EntryFormat, Head, Wal } from '../../ports/wal.js';
 import { checkWallet } from '../../wallet/invariants.js';
 import type { Wallets } from '../../wallet/state/wallets.js';
 import { Tallies } from '../../wallet/tallies.js';

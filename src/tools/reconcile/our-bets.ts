@@ -1,6 +1,6 @@
-import type { ArchiveRecord } from '../../shard/archive/archive.js';
-import { readLog } from '../../shard/log/log-reader.js';
-import type { Lsn } from '../../shard/log/lsn.js';
+import { readLog } from '../../log/log-reader.js';
+import type { ArchiveRecord } from '../../ports/archive.js';
+import type { Lsn } from '../../ports/lsn.js';
 import type { Round } from '../../wallet/state/round.js';
 import { addSerializedRound, nameOfSerialized } from '../../wallet/state/serialized-round.js';
 import { Tables } from '../../wallet/state/tables.js';

@@ -1,5 +1,5 @@
 import { currentHashKey, keyedHash } from '../../base/keyed-hash.js';
-import type { OnProgress } from '../progress.js';
+import type { OnProgress } from '../../base/progress.js';
 import { type StoreReader, shardsOf } from '../store-reader.js';
 import type { Columns } from './columns.js';
 import { Comparison, type Counts, keyOfBet, keyOfCredit, keyOfRound, type RoundPayoutPart } from './comparison.js';

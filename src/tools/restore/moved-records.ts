@@ -1,4 +1,4 @@
-import type { ArchiveRecord } from '../../shard/archive/archive.js';
+import type { ArchiveRecord } from '../../ports/archive.js';
 import { nameOfSerialized } from '../../wallet/state/serialized-round.js';
 import { ToolError } from '../store-reader.js';
 

@@ -1,9 +1,9 @@
 import { assert } from '../../base/assert.js';
 import { atOnce } from '../../base/steps.js';
-import type { RetryPolicy } from '../../shard/log/retry-policy.js';
-import type { EncodedEntry } from '../../shard/log/wal.js';
-import type { ChunkSummary, ChunkWriter } from '../../shard/snapshot/snapshot-store.js';
-import { CHUNK_BYTES } from '../../shard/snapshot/snapshotter.js';
+import type { RetryPolicy } from '../../ports/retry-policy.js';
+import type { ChunkSummary, ChunkWriter } from '../../ports/snapshot-store.js';
+import type { EncodedEntry } from '../../ports/wal.js';
+import { CHUNK_BYTES } from '../../snapshot/snapshotter.js';
 import type { Wallet } from '../../wallet/state/wallet.js';
 import type { StoreFormats, TargetStore } from '../copy-ports.js';
 import type { RestoredShard } from './shard-restore.js';

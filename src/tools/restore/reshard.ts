@@ -1,6 +1,6 @@
 import { assert, must } from '../../base/assert.js';
-import { LSN_ZERO, type Lsn } from '../../shard/log/lsn.js';
-import type { Append, EncodedEntry, Owner, Position } from '../../shard/log/wal.js';
+import { LSN_ZERO, type Lsn } from '../../ports/lsn.js';
+import type { Append, EncodedEntry, Owner, Position } from '../../ports/wal.js';
 import type { Wallet } from '../../wallet/state/wallet.js';
 import type { StoreFormats, TargetStore } from '../copy-ports.js';
 import type { Frame, Frames } from '../frame.js';

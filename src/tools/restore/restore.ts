@@ -1,8 +1,8 @@
 import { must } from '../../base/assert.js';
-import type { Archive, ArchiveRecord } from '../../shard/archive/archive.js';
-import { mustReach } from '../../shard/archive/archive-behind-error.js';
-import { LSN_ZERO } from '../../shard/log/lsn.js';
-import type { RetryPolicy } from '../../shard/log/retry-policy.js';
+import type { Archive, ArchiveRecord } from '../../ports/archive.js';
+import { mustReach } from '../../ports/archive-behind-error.js';
+import { LSN_ZERO } from '../../ports/lsn.js';
+import type { RetryPolicy } from '../../ports/retry-policy.js';
 import type { OpenFormats, StoreFormats, TargetStore } from '../copy-ports.js';
 import type { Coverage } from '../coverage.js';
 import type { Frame, Frames } from '../frame.js';

@@ -1,10 +1,10 @@
 import { AssertionFailure, must } from '../../base/assert.js';
 import { atOnce } from '../../base/steps.js';
-import { decodeEntry } from '../../shard/log/log-reader.js';
-import { formatLsn } from '../../shard/log/lsn.js';
-import { Replay } from '../../shard/log/replay.js';
-import { checkEnds } from '../../shard/log/snapshot-ends.js';
-import type { Manifest, SnapshotWallets } from '../../shard/snapshot/snapshot-store.js';
+import { decodeEntry } from '../../log/log-reader.js';
+import { Replay } from '../../log/replay.js';
+import { checkEnds } from '../../log/snapshot-ends.js';
+import { formatLsn } from '../../ports/lsn.js';
+import type { Manifest, SnapshotWallets } from '../../ports/snapshot-store.js';
 import { checkWallet } from '../../wallet/invariants.js';
 import type { StoreFormats } from '../copy-ports.js';
 import { type At, isPast } from '../point-in-time.js';

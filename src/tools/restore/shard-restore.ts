@@ -1,8 +1,8 @@
 import { assert, must } from '../../base/assert.js';
-import { checkContinuity, checkNoLoss, decodeEntry, newestTimeOf } from '../../shard/log/log-reader.js';
-import { compareLsn, formatLsn, isSameLsn, LSN_ZERO, type Lsn } from '../../shard/log/lsn.js';
-import type { RetryPolicy } from '../../shard/log/retry-policy.js';
-import { type Append, type EncodedEntry, type Head, isSameHead } from '../../shard/log/wal.js';
+import { checkContinuity, checkNoLoss, decodeEntry, newestTimeOf } from '../../log/log-reader.js';
+import { compareLsn, formatLsn, isSameLsn, LSN_ZERO, type Lsn } from '../../ports/lsn.js';
+import type { RetryPolicy } from '../../ports/retry-policy.js';
+import { type Append, type EncodedEntry, type Head, isSameHead } from '../../ports/wal.js';
 import type { ArchiveMark } from '../../wallet/archive-mark.js';
 import type { StoreFormats, TargetStore } from '../copy-ports.js';
 import { type At, isEarlyEnough, isPast } from '../point-in-time.js';

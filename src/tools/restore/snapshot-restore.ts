@@ -1,6 +1,6 @@
 import { assert } from '../../base/assert.js';
-import type { RetryPolicy } from '../../shard/log/retry-policy.js';
-import type { Manifest } from '../../shard/snapshot/snapshot-store.js';
+import type { RetryPolicy } from '../../ports/retry-policy.js';
+import type { Manifest } from '../../ports/snapshot-store.js';
 import type { StoreFormats, TargetStore } from '../copy-ports.js';
 import { SnapshotWriter } from './snapshot-writer.js';
 

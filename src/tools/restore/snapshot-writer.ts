@@ -1,4 +1,4 @@
-import type { RetryPolicy } from '../../shard/log/retry-policy.js';
+import type { RetryPolicy } from '../../ports/retry-policy.js';
 import type { TargetStore } from '../copy-ports.js';
 import { keepTrying } from '../source-with-retry.js';
 import { ToolError } from '../store-reader.js';

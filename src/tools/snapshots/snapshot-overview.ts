@@ -1,6 +1,6 @@
-import { formatLsn } from '../../shard/log/lsn.js';
-import { sortAnySnapshots } from '../../shard/snapshot/snapshot-reader.js';
-import type { Manifest } from '../../shard/snapshot/snapshot-store.js';
+import { sortAnySnapshots } from '../../log/snapshot-reader.js';
+import { formatLsn } from '../../ports/lsn.js';
+import type { Manifest } from '../../ports/snapshot-store.js';
 import { type StoreReader, shardsOf } from '../store-reader.js';
 
 /** A snapshot as described by its manifest. If the manifest is not readable, only shard and id are known. */

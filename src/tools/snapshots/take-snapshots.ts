@@ -1,7 +1,7 @@
-import { type RecoveryDeps, rebuild } from '../../shard/log/recovery.js';
-import type { Head } from '../../shard/log/wal.js';
-import { IMMEDIATE, type SnapshotResult, Snapshotter, type SnapshotterDeps } from '../../shard/snapshot/snapshotter.js';
-import type { OnProgress } from '../progress.js';
+import type { OnProgress } from '../../base/progress.js';
+import { type RecoveryDeps, rebuild } from '../../log/recovery.js';
+import type { Head } from '../../ports/wal.js';
+import { IMMEDIATE, type SnapshotResult, Snapshotter, type SnapshotterDeps } from '../../snapshot/snapshotter.js';
 
 /* Takes snapshots of a store on which no server is running. snapshot-overview.ts lists them. */
 

@@ -1,12 +1,12 @@
 import { crc32 } from 'node:zlib';
+import { hashOfName, hashOfPlayer, hashOfTransaction } from '../../archive/archive-hash.js';
 import { AssertionFailure, assert, must } from '../../base/assert.js';
 import { dayOf } from '../../base/time.js';
-import { type ArchiveRecord, compareAge } from '../../shard/archive/archive.js';
-import { ArchiveBehindError, mustReach } from '../../shard/archive/archive-behind-error.js';
-import { hashOfName, hashOfPlayer, hashOfTransaction } from '../../shard/archive/archive-hash.js';
-import { DamagedArchiveError } from '../../shard/archive/damaged-archive-error.js';
-import { compareLsn, formatLsn, type Lsn } from '../../shard/log/lsn.js';
-import type { Entry } from '../../shard/log/wal.js';
+import { type ArchiveRecord, compareAge } from '../../ports/archive.js';
+import { ArchiveBehindError, mustReach } from '../../ports/archive-behind-error.js';
+import { DamagedArchiveError } from '../../ports/damaged-archive-error.js';
+import { compareLsn, formatLsn, type Lsn } from '../../ports/lsn.js';
+import type { Entry } from '../../ports/wal.js';
 import type { ArchiveMark } from '../../wallet/archive-mark.js';
 import type { Event } from '../../wallet/event.js';
 import { addSerializedRound, nameOfSerialized, serializeRound } from '../../wallet/state/serialized-round.js';

@@ -1,5 +1,5 @@
-import { formatLsn, type Lsn } from '../../shard/log/lsn.js';
-import type { Manifest } from '../../shard/snapshot/snapshot-store.js';
+import { formatLsn, type Lsn } from '../../ports/lsn.js';
+import type { Manifest } from '../../ports/snapshot-store.js';
 import { type AuditHead, auditAfter, emptyAudit } from '../../wallet/audit-chain.js';
 import type { Event } from '../../wallet/event.js';
 import type { Findings } from './findings.js';

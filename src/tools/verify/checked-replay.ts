@@ -1,7 +1,7 @@
 import { AssertionFailure, must } from '../../base/assert.js';
-import { compareLsn, formatLsn, type Lsn } from '../../shard/log/lsn.js';
-import type { Replay } from '../../shard/log/replay.js';
-import type { Entry } from '../../shard/log/wal.js';
+import type { Replay } from '../../log/replay.js';
+import { compareLsn, formatLsn, type Lsn } from '../../ports/lsn.js';
+import type { Entry } from '../../ports/wal.js';
 import type { AuditHead } from '../../wallet/audit-chain.js';
 import type { Event } from '../../wallet/event.js';
 import { checkWallet } from '../../wallet/invariants.js';

@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import { parse } from 'lossless-json';
 import { UNKNOWN_TOKEN } from '../../listener/token-proof.js';
-import type { SnapshotResult } from '../../shard/snapshot/snapshotter.js';
+import type { SnapshotResult } from '../../snapshot/snapshotter.js';
 import type { Undone } from '../../wallet/undo-id.js';
 import { type Exchange, exchangeWith, ProvenServer, type Reply, UnprovenServer } from '../proven-server.js';
 import { ToolError } from '../store-reader.js';

@@ -1,5 +1,5 @@
-import { compareLsn, type Lsn } from '../../shard/log/lsn.js';
-import type { Replay } from '../../shard/log/replay.js';
+import type { Replay } from '../../log/replay.js';
+import { compareLsn, type Lsn } from '../../ports/lsn.js';
 import { formatUnits, type ScaleTable } from '../../wallet/amount.js';
 import type { Wallet } from '../../wallet/state/wallet.js';
 import type { Findings } from './findings.js';

@@ -1,10 +1,10 @@
-import { firstEntry, hasEntry, readLog } from '../../shard/log/log-reader.js';
-import { compareLsn, formatLsn, isSameLsn, type Lsn } from '../../shard/log/lsn.js';
-import { AcceptedLossError, RecoveryError } from '../../shard/log/recovery-error.js';
-import { Replay } from '../../shard/log/replay.js';
-import { type Entry, type Head, isSameHead } from '../../shard/log/wal.js';
-import { listSnapshots } from '../../shard/snapshot/snapshot-reader.js';
-import type { Manifest } from '../../shard/snapshot/snapshot-store.js';
+import { firstEntry, hasEntry, readLog } from '../../log/log-reader.js';
+import { Replay } from '../../log/replay.js';
+import { listSnapshots } from '../../log/snapshot-reader.js';
+import { compareLsn, formatLsn, isSameLsn, type Lsn } from '../../ports/lsn.js';
+import { AcceptedLossError, RecoveryError } from '../../ports/recovery-error.js';
+import type { Manifest } from '../../ports/snapshot-store.js';
+import { type Entry, type Head, isSameHead } from '../../ports/wal.js';
 import type { AuditHead } from '../../wallet/audit-chain.js';
 import { findAcceptedLoss } from '../accepted-loss.js';
 import { predecessorOf, type StoreReader } from '../store-reader.js';

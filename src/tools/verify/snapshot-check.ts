@@ -1,8 +1,8 @@
-import { compareLsn, formatLsn, type Lsn } from '../../shard/log/lsn.js';
-import { firstReplay, type Replay } from '../../shard/log/replay.js';
-import { type Entry, type Head, isSameHead } from '../../shard/log/wal.js';
-import type { SnapshotList } from '../../shard/snapshot/snapshot-reader.js';
-import type { Manifest } from '../../shard/snapshot/snapshot-store.js';
+import { firstReplay, type Replay } from '../../log/replay.js';
+import type { SnapshotList } from '../../log/snapshot-reader.js';
+import { compareLsn, formatLsn, type Lsn } from '../../ports/lsn.js';
+import type { Manifest } from '../../ports/snapshot-store.js';
+import { type Entry, type Head, isSameHead } from '../../ports/wal.js';
 import type { StoreReader } from '../store-reader.js';
 import type { Findings } from './findings.js';
 

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
-import { formatLsn } from '../../shard/log/lsn.js';
-import type { Replay } from '../../shard/log/replay.js';
-import type { Entry } from '../../shard/log/wal.js';
+import type { Replay } from '../../log/replay.js';
+import { formatLsn } from '../../ports/lsn.js';
+import type { Entry } from '../../ports/wal.js';
 import type { Wallet } from '../../wallet/state/wallet.js';
 import { imageOf } from '../../wallet/state/wallet-image.js';
 import type { Wallets } from '../../wallet/state/wallets.js';

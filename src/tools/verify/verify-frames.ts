@@ -1,10 +1,10 @@
 import { must } from '../../base/assert.js';
-import { checkContinuity, checkNoLoss, decodeEntry, newestTimeOf } from '../../shard/log/log-reader.js';
-import { formatLsn } from '../../shard/log/lsn.js';
-import { RecoveryError } from '../../shard/log/recovery-error.js';
-import { openReplay, Replay } from '../../shard/log/replay.js';
-import { type Entry, type Head, isSameHead } from '../../shard/log/wal.js';
-import type { Manifest } from '../../shard/snapshot/snapshot-store.js';
+import { checkContinuity, checkNoLoss, decodeEntry, newestTimeOf } from '../../log/log-reader.js';
+import { openReplay, Replay } from '../../log/replay.js';
+import { formatLsn } from '../../ports/lsn.js';
+import { RecoveryError } from '../../ports/recovery-error.js';
+import type { Manifest } from '../../ports/snapshot-store.js';
+import { type Entry, type Head, isSameHead } from '../../ports/wal.js';
 import type { AuditHead } from '../../wallet/audit-chain.js';
 import type { Coverage, ShardCoverage } from '../coverage.js';
 import type { Frame, Frames } from '../frame.js';

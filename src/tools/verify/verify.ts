@@ -1,7 +1,7 @@
-import { describeMissingDay } from '../../shard/archive/archive-behind-error.js';
-import { firstEntry } from '../../shard/log/log-reader.js';
-import { formatLsn } from '../../shard/log/lsn.js';
-import { RecoveryError } from '../../shard/log/recovery-error.js';
+import { firstEntry } from '../../log/log-reader.js';
+import { describeMissingDay } from '../../ports/archive-behind-error.js';
+import { formatLsn } from '../../ports/lsn.js';
+import { RecoveryError } from '../../ports/recovery-error.js';
 import { type ArchiveMark, formatMark } from '../../wallet/archive-mark.js';
 import type { AuditHead } from '../../wallet/audit-chain.js';
 import { logLength } from '../log-length.js';

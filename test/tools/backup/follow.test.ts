@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { LSN_ZERO } from '../../../src/shard/log/lsn.js';
-import type { EncodedEntry } from '../../../src/shard/log/wal.js';
+import { LSN_ZERO } from '../../../src/ports/lsn.js';
+import type { EncodedEntry } from '../../../src/ports/wal.js';
 import { framesAfter } from '../../../src/tools/backup/follow.js';
 import type { Coverage } from '../../../src/tools/coverage.js';
 import type { Frame } from '../../../src/tools/frame.js';

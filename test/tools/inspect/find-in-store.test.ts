@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { hashOfName, hashOfPlayer } from '../../../src/shard/archive/archive-hash.js';
-import { formatLsn } from '../../../src/shard/log/lsn.js';
+import { hashOfName, hashOfPlayer } from '../../../src/archive/archive-hash.js';
+import { formatLsn } from '../../../src/ports/lsn.js';
 import { findInArchive, findInLog, type StoredHit } from '../../../src/tools/inspect/find-in-store.js';
 import { serializeRound } from '../../../src/wallet/state/serialized-round.js';
 import { commands } from '../../support/domain.js';

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { hashOfName, hashOfPlayer } from '../../../src/archive/archive-hash.js';
 import { systemClock } from '../../../src/base/clock.js';
 import { silentLogger } from '../../../src/base/logger.js';
-import type { ArchiveRecord } from '../../../src/shard/archive/archive.js';
-import { hashOfName, hashOfPlayer } from '../../../src/shard/archive/archive-hash.js';
-import { formatLsn } from '../../../src/shard/log/lsn.js';
+import type { ArchiveRecord } from '../../../src/ports/archive.js';
+import { formatLsn } from '../../../src/ports/lsn.js';
 import type { AcceptLossDeps } from '../../../src/tools/loss/accept-loss.js';
 import { acceptArchiveLoss, findArchiveLoss } from '../../../src/tools/loss/archive-loss.js';
 import { formatMark } from '../../../src/wallet/archive-mark.js';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ArchiveBehindError } from '../../../src/shard/archive/archive-behind-error.js';
-import { appendOf } from '../../../src/shard/log/wal.js';
+import { ArchiveBehindError } from '../../../src/ports/archive-behind-error.js';
+import { appendOf } from '../../../src/ports/wal.js';
 import { openFormats } from '../../../src/store/format/store-formats.js';
 import { encodeMeta } from '../../../src/store/meta.js';
 import { openFrames, sealFrame } from '../../../src/tools/backup/frame-codec.js';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isSameHead } from '../../../src/shard/log/wal.js';
-import { listSnapshots } from '../../../src/shard/snapshot/snapshot-reader.js';
+import { listSnapshots } from '../../../src/log/snapshot-reader.js';
+import { isSameHead } from '../../../src/ports/wal.js';
 import { openFormats } from '../../../src/store/format/store-formats.js';
 import type { Frame } from '../../../src/tools/frame.js';
 import { restoreFrames } from '../../../src/tools/restore/restore.js';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { hashOfName, hashOfPlayer, hashOfTransaction } from '../../../src/archive/archive-hash.js';
 import { dayOf } from '../../../src/base/time.js';
-import { hashOfName, hashOfPlayer, hashOfTransaction } from '../../../src/shard/archive/archive-hash.js';
 import { verify } from '../../../src/tools/verify/verify.js';
 import { archivableRounds } from '../../../src/wallet/archiving.js';
 import { commands } from '../../support/domain.js';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { formatLsn, type Lsn } from '../../../src/shard/log/lsn.js';
-import type { Manifest } from '../../../src/shard/snapshot/snapshot-store.js';
+import { formatLsn, type Lsn } from '../../../src/ports/lsn.js';
+import type { Manifest } from '../../../src/ports/snapshot-store.js';
 import type { StoreReader } from '../../../src/tools/store-reader.js';
 import type { PlayerSource, ServerPlayer } from '../../../src/tools/verify/server-comparison.js';
 import { type VerifyReport, verify } from '../../../src/tools/verify/verify.js';

@@ -1,0 +1,197 @@
+import type { Append, AppendOutcome, Wal } from '../ports/wal.js';
+
+/** The part of a shard that group commit uses. */
+export interface FlushMember {
+  readonly id: number;
+  /**
+   * Returns the member's append for the next flush. If the outcome of the last append is unknown, returns the same
+   * append again.
+   */
+  depart(): Append | undefined;
+  /**
+   * Reports the outcome of `append`, this member's part of the last flush. A member that must retry calls `request`
+   * again.
+   */
+  land(append: Append, outcome: AppendOutcome, tookMs: number): void;
+  /** Releases the replies of the append that has just completed. */
+  tell(): void;
+}
+
+/** Runs `callback` once all events of this event-loop iteration have been handled. */
+export type Defer = (callback: () => void) => void;
+
+const BACKOFF_MIN_MS = 20;
+const BACKOFF_MAX_MS = 200;
+/**
+ * A flush starts once this many commands wait. If every iteration of the event loop brings more commands, it starts at
+ * the latest this long after the first one. The second limit is a time, not a number of iterations, because one
+ * iteration takes 100 ms with 8,000 busy connections.
+ */
+const FLUSH_COMMANDS = 16;
+const FLUSH_WAIT_MS = 2;
+
+/**
+ * Group commit: one flush to the store at a time for all members of an append queue. Commands that arrive during a
+ * flush form the next one. A flush starts at the end of the first event-loop iteration that brings no further command.
+ * An idle server therefore answers immediately, and a busy one fills its entries without a timer. If the next flush is
+ * full when a flush completes, it starts immediately, before this thread releases replies.
+ *
+ *   commands   c1 c2 c3 | c4 c5 c6 c7 c8  | c9 ...
+ *   flushes       ------> c1-c3 durable
+ *                                 ------> c4-c8 durable
+ *
+ * Measured with 128 connections on 2 cores: flushing each of 16 logs separately reduces throughput by a third.
+ */
+export class GroupCommit {
+  private readonly lanes = new Map<number, AppendQueue>();
+  /**
+   * The append queue of each member. A member with a pending append changes queues only after that append completes.
+   */
+  private readonly homes = new Map<FlushMember, AppendQueue>();
+
+  constructor(private readonly deps: GroupCommitDeps) {}
+
+  /** Adds one more command of this member to the next flush of its queue. */
+  request(member: FlushMember): void {
+    (this.homes.get(member) ?? this.settled(member)).request(member);
+  }
+
+  private settled(member: FlushMember): AppendQueue {
+    const id = this.deps.wal.appendQueueOf(member.id);
+    let lane = this.lanes.get(id);
+    if (lane === undefined) {
+      lane = new AppendQueue(id, this.deps, (landed) => this.landed(landed));
+      this.lanes.set(id, lane);
+    }
+    this.homes.set(member, lane);
+    return lane;
+  }
+
+  /**
+   * After an append completes, moves the member to a different append queue if its shard has moved to a different
+   * server.
+   */
+  private landed(member: FlushMember): void {
+    const home = this.homes.get(member);
+    if (home === undefined || home.id === this.deps.wal.appendQueueOf(member.id)) return;
+    const isWaiting = home.leave(member);
+    const lane = this.settled(member);
+    if (isWaiting) lane.request(member);
+  }
+}
+
+export interface GroupCommitDeps {
+  readonly wal: Pick<Wal, 'append' | 'appendQueueOf'>;
+  readonly defer: Defer;
+  readonly delay: (callback: () => void, ms: number) => void;
+  readonly monotonicMs: () => number;
+  /** Called after a flush that started because no further command arrived. The thread then has nothing else to do. */
+  readonly onQuiet: () => void;
+}
+
+class AppendQueue {
+  /** Members with commands for the next flush. */
+  private waiting = new Set<FlushMember>();
+  private isScheduled = false;
+  private isFlying = false;
+  private backoffMs = 0;
+  /** Number of commands in the next flush so far. */
+  private commands = 0;
+
+  constructor(
+    readonly id: number,
+    private readonly deps: GroupCommitDeps,
+    private readonly onLanded: (member: FlushMember) => void,
+  ) {}
+
+  request(member: FlushMember): void {
+    this.waiting.add(member);
+    this.commands++;
+    if (this.isScheduled || this.isFlying) return;
+    this.isScheduled = true;
+    this.awaitQuietTurn(this.commands, this.deps.monotonicMs() + FLUSH_WAIT_MS);
+  }
+
+  /** Returns true if the member was waiting. */
+  leave(member: FlushMember): boolean {
+    return this.waiting.delete(member);
+  }
+
+  private awaitQuietTurn(commandsBefore: number, departsByMs: number): void {
+    this.deps.defer(() => {
+      const isQuiet = this.commands === commandsBefore;
+      if (isQuiet || this.commands >= FLUSH_COMMANDS || this.deps.monotonicMs() >= departsByMs) {
+        this.depart();
+        if (isQuiet) this.deps.onQuiet();
+      } else {
+        this.awaitQuietTurn(this.commands, departsByMs);
+      }
+    });
+  }
+
+  private async fly(): Promise<void> {
+    const { monotonicMs } = this.deps;
+    const asked = this.waiting;
+    const travellers: FlushMember[] = [];
+    const appends: Append[] = [];
+    // Reset the count first, because a member that departs takes requests from its mailbox, which already count towards
+    // the next flush.
+    this.waiting = new Set();
+    this.isFlying = true;
+    this.commands = 0;
+    for (const member of asked) {
+      const append = member.depart();
+      if (append === undefined) continue;
+      travellers.push(member);
+      appends.push(append);
+    }
+    const departedMs = monotonicMs();
+    const outcomes = appends.length === 0 ? [] : await this.outcomesOf(appends);
+    const tookMs = monotonicMs() - departedMs;
+    this.isFlying = false;
+    this.isScheduled = true;
+    let failures = 0;
+    for (let i = 0; i < travellers.length; i++) {
+      const member = travellers[i] as FlushMember;
+      const outcome = outcomes[i] as AppendOutcome;
+      if (outcome.type === 'failed') failures++;
+      member.land(appends[i] as Append, outcome, tookMs);
+      this.onLanded(member);
+    }
+    // If some appends succeeded, retry the failed ones with the next flush, so that they do not delay other members.
+    const isOutage = failures > 0 && failures === travellers.length;
+    this.backoffMs = isOutage ? Math.min(Math.max(this.backoffMs * 2, BACKOFF_MIN_MS), BACKOFF_MAX_MS) : 0;
+    const isNextFull = failures === 0 && this.commands >= FLUSH_COMMANDS;
+    if (isNextFull) this.depart();
+    for (const member of travellers) member.tell();
+    if (isNextFull) return;
+    if (isOutage) this.pause();
+    else if (this.waiting.size > 0) this.awaitQuietTurn(0, monotonicMs() + FLUSH_WAIT_MS);
+    else this.isScheduled = false;
+  }
+
+  private depart(): void {
+    this.isScheduled = false;
+    void this.fly();
+  }
+
+  /**
+   * Calls the store. A store must not reject here. If it does, the outcome counts as unknown, as after a transient
+   * error.
+   */
+  private async outcomesOf(appends: readonly Append[]): Promise<readonly AppendOutcome[]> {
+    try {
+      return await this.deps.wal.append(appends);
+    } catch (error) {
+      return appends.map(() => ({ type: 'failed', error: error as Error }));
+    }
+  }
+
+  /**
+   * Schedules the next flush after the current delay. During an outage, each flush sends the same bytes again, with
+   * growing delays.
+   */
+  private pause(): void {
+    this.deps.delay(() => this.depart(), this.backoffMs);
+  }
+}

@@ -1,0 +1,294 @@
+import type { EvictedKeys } from '../archive/evicted-keys.js';
+import { compareLsn, formatLsn, LSN_ZERO, type Lsn } from '../ports/lsn.js';
+import { LossError, ShortLogError } from '../ports/recovery-error.js';
+import {
+  type EncodedEntry,
+  type Head,
+  isAt,
+  isSameHead,
+  type Position,
+  type Takeover,
+  type Wal,
+} from '../ports/wal.js';
+import type { Wallets } from '../wallet/state/wallets.js';
+import type { Tallies } from '../wallet/tallies.js';
+import { lossAcceptedSince } from './accepted-loss.js';
+import { type LogReaderDeps, type ReadEntry, readLog } from './log-reader.js';
+import { mustHaveArchive, type Recovered, type RecoveryDeps, rebuild } from './recovery.js';
+import { Replay } from './replay.js';
+import { FencedError, makeFenceOver, type TakeOverDeps } from './take-over.js';
+import { timelyAppend } from './timely-append.js';
+import { type OwnTail, writeFence } from './write-fence.js';
+
+/** A shard whose log can be followed. */
+export interface FollowedLog {
+  readonly shard: number;
+  /** The head of the log before its very first entry. */
+  readonly genesis: Head;
+}
+
+/** Conditions under which a node may fence a shard's log. */
+export interface Taking {
+  /** The exact head at which the log, or the part read here, must end; undefined if any head is acceptable. */
+  readonly over: Head | undefined;
+  /** The newest entry known to be acknowledged. The log must contain this entry or have trimmed it. */
+  readonly told: Position | undefined;
+  /** Entries of the log held by other nodes; each list is in order. */
+  readonly copies: readonly (readonly EncodedEntry[])[];
+  /** The newest sequence that this node had read when it requested `copies`. The copies start after it. */
+  readonly behind: number;
+  /**
+   * Deadline on the monotonic clock. After it, other owners may acknowledge entries that are neither in the log nor in
+   * `copies`. Infinity if every acknowledged entry is in the log.
+   */
+  readonly untilMs: number;
+}
+
+/** A shard that this node has taken over. `healed` is the number of lost entries that were put back into its log. */
+export interface TakenOver {
+  readonly recovered: Recovered;
+  readonly healed: number;
+}
+
+/**
+ * The log lacks an acknowledged entry. If the log ends before that entry, a node that has acknowledged or read it can
+ * put it back. If a different entry is in its place, the store had lost it before an owner without that entry took
+ * over.
+ */
+export class MissingEntryError extends LossError {
+  constructor(
+    shard: number,
+    readonly head: Head,
+    told: Position,
+  ) {
+    super(`the log of shard ${shard} ends at ${formatLsn(head.lsn)}, and lacks ${formatLsn(told.lsn)}, which was told`);
+  }
+}
+
+type Reader = LogReaderDeps & Pick<TakeOverDeps, 'delay'> & { readonly wal: Pick<Wal, 'head' | 'read'> };
+
+/**
+ * Maximum number of times that the log may appear to end before its head. This can happen because the log grows between
+ * the two reads.
+ */
+const SHORT_LOOKS_MAX = 5;
+const SHORT_LOOK_MS = 50;
+
+/**
+ * Standby copy of a shard that another owner serves, built by reading that owner's log. It applies only durable
+ * entries. Like the owner, it keeps the newest entries, so that either of them can put back entries lost by the store.
+ * The follower can take over the shard at any time without loading anything.
+ */
+export class Follower implements OwnTail {
+  private readonly replay: Replay;
+  /** The latest read of the log. Each read starts when the previous one has ended. */
+  private last: Promise<unknown> = Promise.resolve();
+  /** True once the wallets are being served or have been dropped. Queued reads must not change them after that. */
+  private isOver = false;
+
+  /**
+   * Follows a log from a recovered state, or from a state that this node has been serving. `awaited` is the newest
+   * entry that this node has acknowledged; it is set only if the log does not contain that entry yet.
+   */
+  constructor(
+    readonly shard: number,
+    private readonly from: Recovered,
+    private readonly awaited?: Position,
+  ) {
+    this.replay = Replay.from(from);
+  }
+
+  /**
+   * Loads the newest snapshot and the current log, and starts to follow the log. Rejects with a `RecoveryError` if this
+   * is impossible. The log may end before this node's newest acknowledged entry, because its owner or a node with a
+   * copy may put the missing entries back.
+   */
+  static async begin({ shard, genesis }: FollowedLog, deps: RecoveryDeps): Promise<Follower> {
+    const found = await deps.wal.head(shard);
+    const acknowledged = deps.acknowledged(shard);
+    const isShort = acknowledged !== undefined && acknowledged.lsn.sequence > found.lsn.sequence;
+    const what = { shard, genesis, found, target: found };
+    if (!isShort) return new Follower(shard, await rebuild(what, deps));
+    return new Follower(shard, await rebuild(what, { ...deps, acknowledged: () => undefined }), acknowledged);
+  }
+
+  get wallets(): Wallets {
+    return this.replay.wallets;
+  }
+
+  get tallies(): Tallies {
+    return this.replay.tallies;
+  }
+
+  /** Keys of the rounds that left memory while this node followed the log. */
+  get left(): EvictedKeys | undefined {
+    return this.replay.left;
+  }
+
+  /** The newest applied entry. */
+  get head(): Head {
+    return this.replay.head;
+  }
+
+  get timeMs(): number {
+    return this.replay.timeMs;
+  }
+
+  /** The kept entries after `head`; undefined if `head` is not among the kept entries. */
+  findEntriesAfter(head: Head): readonly EncodedEntry[] | undefined {
+    return this.from.recent.findAfter(head);
+  }
+
+  get recentEntries(): readonly EncodedEntry[] {
+    return this.from.recent.all();
+  }
+
+  /**
+   * Applies the rest of the log and resolves to the number of applied entries. Rejects with a `RecoveryError` if they
+   * do not follow from the entries applied before; the follower cannot be used after that. Errors of an outage are
+   * passed on, and the follower can continue after them.
+   */
+  readOn(deps: LogReaderDeps, yieldTurn: () => Promise<void>): Promise<number> {
+    return this.alone(() => this.readToEnd(deps, yieldTurn));
+  }
+
+  /**
+   * Reads up to the log's head and resolves to that head. The log may lack entries that are kept here, because they are
+   * put back together with the fence. Rejects with a `LossError` if the log diverges, lacks more than the kept entries,
+   * or has no entries up to its head.
+   */
+  private async catchUp(deps: Reader, yieldTurn: () => Promise<void>): Promise<Head> {
+    for (let short = 0; ; ) {
+      const entries = await this.readToEnd(deps, yieldTurn);
+      const found = await deps.wal.head(this.shard);
+      if (this.isOver) throw new Error('the shard was left meanwhile');
+      if (this.findEntriesAfter(found) !== undefined) return found;
+      if (found.lsn.sequence > this.head.lsn.sequence) {
+        short = entries === 0 ? short + 1 : 0;
+        if (short < SHORT_LOOKS_MAX) {
+          if (short > 0) await deps.delay(SHORT_LOOK_MS);
+          continue;
+        }
+        const [at, to] = [formatLsn(this.head.lsn), formatLsn(found.lsn)];
+        throw new ShortLogError(`the log of shard ${this.shard} ends at ${at}, before its head ${to}`);
+      }
+      throw new LossError(
+        `the log of shard ${this.shard} ends at ${formatLsn(found.lsn)}, and does not follow from ${formatLsn(this.head.lsn)}, which was read`,
+      );
+    }
+  }
+
+  /**
+   * Takes over the shard: writes a fence by compare-and-set on the head that was read, so that no entry can come
+   * between them. Throws a `FencedError` if the log continues or has a different head, a `MissingEntryError` if the log
+   * lacks an acknowledged entry, and an `OverdueError` if the fence is late. The shard can still be followed after any
+   * of these errors.
+   */
+  takeOver(
+    { over, told, copies, behind, untilMs }: Taking,
+    deps: Reader & TakeOverDeps & Pick<RecoveryDeps, 'hasArchive'>,
+    yieldTurn: () => Promise<void>,
+  ): Promise<TakenOver> {
+    return this.alone(async () => {
+      const found = await this.catchUp(deps, yieldTurn);
+      const { shard } = this;
+      // A log that has lost its tail ends before the entries applied here.
+      const isAsSeen = over === undefined || isSameHead(this.head, over) || isSameHead(found, over);
+      if (!isAsSeen) throw new FencedError(shard, found);
+      // While the request was pending, this node has unloaded the shard and reloaded it from a log that had lost its
+      // tail. The copies that it requested from other nodes do not include that tail.
+      if (this.head.lsn.sequence < behind) throw new Error('its log is shorter than when others were asked for copies');
+      this.takeCopies(copies, deps);
+      const { head: previous, timeMs } = this;
+      if (told !== undefined && this.lacks(told)) {
+        const isAccepted = await lossAcceptedSince(told.lsn.epoch, shard, previous, deps);
+        if (!isAccepted) throw new MissingEntryError(shard, previous, told);
+      }
+      // Rounds may have left memory since this node began to follow the log.
+      mustHaveArchive(shard, this.from.tallies, deps);
+      const takeover: Takeover = makeFenceOver(shard, previous, timeMs, deps);
+      const healed = await writeFence(takeover, this, { ...deps, wal: timelyAppend(deps.wal, untilMs, deps.clock) });
+      const { entry } = takeover;
+      this.take({ entry: deps.format.decode(entry.bytes), bytes: entry.bytes });
+      this.end();
+      return { recovered: this.reached(), healed };
+    });
+  }
+
+  end(): void {
+    this.isOver = true;
+  }
+
+  private async readToEnd(deps: LogReaderDeps, yieldTurn: () => Promise<void>): Promise<number> {
+    let entries = 0;
+    if (this.isOver) return entries;
+    for await (const page of readLog(this.shard, this.head, deps)) {
+      if (this.isOver) break;
+      for (const read of page) {
+        this.take(read);
+        entries++;
+      }
+      await yieldTurn();
+    }
+    return entries;
+  }
+
+  /**
+   * Applies copies of entries that follow the entries read here. The log has lost these entries or never received them;
+   * they are put back together with the fence.
+   */
+  private takeCopies(copies: readonly (readonly EncodedEntry[])[], { format }: Pick<TakeOverDeps, 'format'>): void {
+    const newestFirst = [...copies].sort((a, b) => compareLsn(endOf(b), endOf(a)));
+    // One copy may contain entries that precede those of another copy, so index each entry by its predecessor.
+    const following = new Map<string, ReadEntry>();
+    for (const { bytes } of newestFirst.flat()) {
+      const entry = format.decode(bytes);
+      const place = placeOf(entry.previousLsn, entry.previousChecksum);
+      if (!following.has(place)) following.set(place, { entry, bytes });
+    }
+    const next = () => following.get(placeOf(this.head.lsn, this.head.checksum));
+    for (let read = next(); read !== undefined; read = next()) this.take(read);
+  }
+
+  /**
+   * True if the acknowledged entry is missing here. If the entry is older than all kept ones, this cannot be checked,
+   * and the result is false.
+   */
+  private lacks(told: Position): boolean {
+    const { sequence } = told.lsn;
+    if (sequence > this.head.lsn.sequence) return true;
+    const there = this.recentEntries.find(({ head }) => head.lsn.sequence === sequence);
+    return there !== undefined && !isAt(there.head, told);
+  }
+
+  private alone<T>(run: () => Promise<T>): Promise<T> {
+    const result = this.last.then(run);
+    this.last = result.catch(() => {});
+    return result;
+  }
+
+  private take(read: ReadEntry): void {
+    const { awaited } = this;
+    const { head } = read.entry;
+    if (head.lsn.sequence === awaited?.lsn.sequence && !isAt(head, awaited)) {
+      throw new LossError(
+        `the log of shard ${this.shard} has ${formatLsn(head.lsn)} in the place of ${formatLsn(awaited.lsn)}, which was acknowledged`,
+      );
+    }
+    this.replay.take(read);
+    this.from.recent.add({ head: read.entry.head, bytes: read.bytes });
+  }
+
+  private reached(): Recovered {
+    const { head, timeMs, logBytes, batches: tailEntries, events } = this.replay;
+    return { ...this.from, head, timeMs, logBytes, tailEntries, events };
+  }
+}
+
+function placeOf(lsn: Lsn, checksum: number): string {
+  return `${formatLsn(lsn)} ${checksum}`;
+}
+
+function endOf(entries: readonly EncodedEntry[]): Lsn {
+  return entries.at(-1)?.head.lsn ?? LSN_ZERO;
+}

@@ -1,0 +1,50 @@
+import type { Logger } from '../../base/logger.js';
+
+const SAY_MS = 10_000;
+
+/** Reports from the threads about the store. Times are on the monotonic clock, which all threads share. */
+export interface StoreNews {
+  /** The outcome of an append to this shard is unknown. */
+  failed(shard: number, error: string, nowMs: number): void;
+  /**
+   * The outcome of an append to a shard that had failed is now known. `server` is the server that receives the appends:
+   * if the store has several servers, the current master.
+   */
+  answered(shard: number, server: string | undefined, nowMs: number): void;
+}
+
+/**
+ * Tracks store outages across all threads and shards. Logs one line at the start of an outage, one every 10 s, and one
+ * at the end.
+ */
+export class StoreWatch implements StoreNews {
+  /** Shards for which the outcome of the last append is unknown. */
+  private readonly failing = new Set<number>();
+  private sinceMs = 0;
+  private saidMs = 0;
+
+  constructor(private readonly log: Logger) {}
+
+  failed(shard: number, error: string, nowMs: number): void {
+    const isNew = this.failing.size === 0;
+    this.failing.add(shard);
+    if (isNew) this.sinceMs = nowMs;
+    if (!isNew && nowMs - this.saidMs < SAY_MS) return;
+    this.saidMs = nowMs;
+    const awayMs = Math.round(nowMs - this.sinceMs);
+    const shards = [...this.failing].sort((a, b) => a - b);
+    this.log.warn({ code: 'append-failed', shards, error, awayMs }, 'append failed, will retry');
+  }
+
+  answered(shard: number, server: string | undefined, nowMs: number): void {
+    if (!this.failing.delete(shard) || this.failing.size > 0) return;
+    this.log.info({ awayMs: Math.round(nowMs - this.sinceMs), server }, 'store answers again');
+  }
+
+  /**
+   * Forgets the shards of a thread that has ended. The thread that replaces it finds out the outcomes of their appends.
+   */
+  forget(shards: readonly number[]): void {
+    for (const shard of shards) this.failing.delete(shard);
+  }
+}

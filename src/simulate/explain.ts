@@ -1,0 +1,118 @@
+import { quoted } from '../base/quoted.js';
+import type { Told } from './judge.js';
+import type { Element, Endpoint } from './message.js';
+import type { Finding, Sent } from './play.js';
+import { codeName, type RuleName } from './rules.js';
+
+/** Placeholder for the player in messages to send again, so that a new player can be substituted. */
+const PLAYER = '$PLAYER';
+const AT_ONCE = ' &';
+
+/** Lists the messages with their answers, one message per line, followed by the expected answers. */
+export function historyLines({ history, expected, player }: Finding, decimals: number): string[] {
+  const lines = history.map(
+    (sent) =>
+      `${headOf(sent)} ${shortBody(sent.body, player.username)}\n  ${answerOf(sent).replaceAll(`${player.username}-`, '')}`,
+  );
+  const orders = history.at(-1)?.how === 'at-once' ? 'no order of those at once explains it; in this one' : 'expected';
+  return [...lines, `  ${orders}: ${expected.map((told) => describe(told, decimals)).join(', or ')}`];
+}
+
+/** Formats a shell script that sends the history again for a new player. */
+export function curlLines({ history, player, signs }: Finding, url: string): string[] {
+  const before = [
+    `# needs a player with ${player.balance} ${player.currency}, whom nobody has played with`,
+    `PLAYER=${quoted(player.username)}`,
+    `URL=${quoted(url)}`,
+    ...(signs ? SIGNING : []),
+  ];
+  return [...before, ...history.map((sent) => curlLine(sent, player.username, signs))];
+}
+
+const SIGNING = [
+  '# KEY is the secret of the signature',
+  'send() { now=$(date +%s)000; signature=$(printf "%s.%s" "$2" "$now" | openssl dgst -sha256 -hmac "$KEY" | sed "s/.*= //")',
+  '  curl -s "$URL$1" -H "Content-Type: application/json" -H "sapi-timestamp: $now" -H "sapi-signature: $signature" -d "$2"; echo; }',
+];
+
+function curlLine({ path, body, how, signature, reply }: Sent, username: string, signs: boolean): string {
+  const data = `"${JSON.stringify(body).slice(1, -1).replaceAll('`', '\\`').replaceAll('$', '\\$').replaceAll(username, PLAYER)}"`;
+  // Put the name in braces, because the following character could otherwise be read as part of the shell variable's
+  // name.
+  const text = data.replaceAll(`${PLAYER}-`, `\${PLAYER}-`);
+  // Replace line breaks in the answer, because a line break would end the comment and the shell would execute the next
+  // line.
+  const answer = reply?.text.slice(0, 200).replaceAll(/[\s\p{Cc}]+/gu, ' ') ?? '';
+  const comment = how === 'cut' ? '  # its answer was not waited for' : `  # ${answer}`;
+  const end = `${how === 'at-once' ? AT_ONCE : ''}${comment.replaceAll(/\s+$/g, '')}`;
+  if (signs && signature === undefined) return `send ${quoted(path)} ${text}${end}`;
+  return `curl -s "$URL"${quoted(path)} -H 'Content-Type: application/json' -d ${text}${end}`;
+}
+
+function headOf({ path, how, signature }: Sent): string {
+  const notes = [how === 'plain' ? [] : [how], signature === undefined ? [] : [`signature ${signature}`]].flat();
+  return `${path}${notes.length === 0 ? '' : ` (${notes.join(', ')})`}`;
+}
+
+/** The body without the fields that never change. */
+function shortBody(body: string, username: string): string {
+  const { id, txns, currency } = JSON.parse(body.replaceAll(`${username}-`, '')) as Record<string, unknown>;
+  const short = ((txns ?? []) as Record<string, unknown>[]).map(({ gameCode, playInfo, ...txn }) => txn);
+  return JSON.stringify({ id, currency, ...(txns !== undefined && { txns: short }) });
+}
+
+function answerOf({ reply }: Sent): string {
+  if (reply === undefined) return '-> nobody waited for the answer';
+  if (reply.status === undefined) return `-> no answer: ${reply.why}`;
+  return `-> HTTP ${reply.status} ${reply.text.slice(0, 300)}`;
+}
+
+function describe({ code, before, after }: Told, decimals: number): string {
+  if (before === undefined || after === undefined) return codeName(code);
+  const amount = (units: number) => String(units / 10 ** decimals);
+  return before === after
+    ? `${codeName(0)}, ${amount(before)}`
+    : `${codeName(0)}, ${amount(before)} -> ${amount(after)}`;
+}
+
+const BY_ENDPOINT: Readonly<Record<Endpoint, RuleName>> = {
+  checkBalance: 'balance',
+  placeBets: 'stake',
+  settleBets: 'payout',
+  adjustBets: 'adjust',
+  voidSettled: 'void',
+  cancelBets: 'cancel',
+  cancelTips: 'tips',
+  placeTips: 'tips',
+  winRewards: 'rewards',
+  adjustBalance: 'movements',
+  rollback: 'rollback',
+};
+
+/** The rule that a history most likely violates, judged by its last message. */
+export function ruleOf({ history }: Finding): RuleName {
+  const last = history.at(-1);
+  if (last === undefined) return 'shape';
+  const former = history.slice(0, -1).filter(({ body }) => body === last.body);
+  if (last.how === 'at-once') return 'atOnce';
+  if (former.some(({ how }) => how === 'cut')) return 'cut';
+  if (former.length > 0 && last.endpoint !== 'checkBalance') {
+    return history.at(-2)?.body === last.body ? 'repeats' : 'oldMessages';
+  }
+  return findRuleOfElements(last) ?? BY_ENDPOINT[last.endpoint];
+}
+
+/**
+ * Finds the rule from the fields of the elements. A shrunk history contains only relevant fields: if an element has
+ * skip, then skip matters.
+ */
+function findRuleOfElements({ endpoint, body }: Sent): RuleName | undefined {
+  const { txns = [] } = JSON.parse(body) as { txns?: readonly Element[] };
+  const has = (field: string, value: unknown) => txns.some((txn) => txn[field] === value);
+  if (txns.length > 1) return 'arrays';
+  if (has('skipBalanceUpdate', true)) return 'skip';
+  if (endpoint === 'placeBets' && has('status', 'WAITING')) return 'waiting';
+  if (has('isSingleState', true)) return 'singleState';
+  if (endpoint === 'settleBets' && has('transactionType', 'BY_ROUND')) return 'byRound';
+  return undefined;
+}

@@ -1,0 +1,129 @@
+import fc from 'fast-check';
+import type { OnProgress } from '../../base/progress.js';
+import { CannotKnow } from '../cannot-know.js';
+import { messagesOf } from '../case.js';
+import type { Result } from '../check.js';
+import { ruleOf } from '../explain.js';
+import { type Finding, play, type Table } from '../play.js';
+import type { Players } from '../players.js';
+import { maybeMissing } from '../profile.js';
+import { arbitraryMoves, type Move } from './arbitrary-moves.js';
+import { historyOf } from './history.js';
+
+/** Time limit for shrinking. The history is usually short enough before that. */
+const SHRINKING_MS_MAX = 60_000;
+const FIRST_SEED_MAX = 2 ** 31 - 1;
+
+export interface Explored {
+  /**
+   * The difference, or one result for all histories. There are further results if some histories could not be played to
+   * their end.
+   */
+  readonly results: readonly Result[];
+  readonly histories: number;
+  readonly messages: number;
+  readonly seconds: number;
+}
+
+/** Start and extent of an exploration. */
+export interface Plan {
+  /** Seed of the first history. Each history has its own seed. */
+  readonly seed: number;
+  readonly seconds: number;
+  /** Number of concurrent histories. Most of the time they wait for the operator's disk. */
+  readonly lanes: number;
+}
+
+/**
+ * Plays random histories until the time is over. The first history with a difference ends the exploration. It is then
+ * played again in ever shorter forms, with new players.
+ */
+export async function explore(
+  table: Table,
+  players: Players,
+  { seed, seconds, lanes }: Plan,
+  onProgress: OnProgress = () => {},
+): Promise<Explored> {
+  const exploration = new Exploration(table, players);
+  const startMs = performance.now();
+  let next = seed;
+  const lane = async () => {
+    for (;;) {
+      const passedMs = performance.now() - startMs;
+      onProgress(Math.min(passedMs, seconds * 1000), seconds * 1000);
+      if (exploration.isOver || passedMs > seconds * 1000) return;
+      await exploration.play(next++ % FIRST_SEED_MAX);
+    }
+  };
+  await Promise.all(Array.from({ length: lanes }, lane));
+  return exploration.explored((performance.now() - startMs) / 1000);
+}
+
+class Exploration {
+  /** Seed of the first history with a difference. Differences in concurrent histories are ignored. */
+  private shrinking: number | undefined;
+  private histories = 0;
+  private messages = 0;
+  private readonly moves: fc.Arbitrary<readonly Move[]>;
+  private readonly unknown = new Map<string, number>();
+  private found: Result | undefined;
+
+  constructor(
+    private readonly table: Table,
+    private readonly players: Players,
+  ) {
+    this.moves = arbitraryMoves(table.profile);
+  }
+
+  get isOver(): boolean {
+    return this.shrinking !== undefined;
+  }
+
+  /** Plays one history. If it differs, also finds its shortest form. */
+  async play(seed: number): Promise<void> {
+    let smallest: Finding | undefined;
+    const property = fc.asyncProperty(this.moves, async (moves) => {
+      const finding = await this.maybeFinding(moves);
+      if (finding !== undefined) this.shrinking ??= seed;
+      if (finding === undefined || this.shrinking !== seed) return;
+      smallest = finding;
+      throw new Error('it differs');
+    });
+    await fc.check(property, { seed, numRuns: 1, unbiased: true, interruptAfterTimeLimit: SHRINKING_MS_MAX });
+    if (smallest === undefined) return;
+    const name = `a random history, the first of --seed ${seed}`;
+    this.found = { rule: ruleOf(smallest), name, verdict: 'differs', finding: smallest, messages: 0 };
+  }
+
+  explored(seconds: number): Explored {
+    const { histories, messages } = this;
+    const unknown = [...this.unknown].map(
+      ([why, times]): Result => ({
+        rule: 'random',
+        name: `${times} random histories`,
+        verdict: 'unknown',
+        why,
+        messages: 0,
+      }),
+    );
+    const agreed: Result = { rule: 'random', name: `${histories} random histories`, verdict: 'agrees', messages };
+    const results = this.found === undefined ? [...unknown, agreed] : [this.found, ...unknown];
+    return { results, histories, messages, seconds };
+  }
+
+  private async maybeFinding(moves: readonly Move[]): Promise<Finding | undefined> {
+    try {
+      const steps = historyOf(moves).filter((step) => maybeMissing(this.table.profile, messagesOf(step)) === undefined);
+      const { finding, messages } = await play(this.table, await this.players.take(), steps);
+      this.histories++;
+      this.messages += messages;
+      return finding;
+    } catch (error) {
+      if (!(error instanceof CannotKnow)) throw error;
+      // Remove the numbers, so that similar reasons are counted as one.
+      const why = error.message.replaceAll(/\b\d+ times/g, 'several times');
+      this.unknown.set(why, (this.unknown.get(why) ?? 0) + 1);
+      return undefined;
+    }
+  }
+}

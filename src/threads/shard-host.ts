@@ -1,0 +1,505 @@
+import { type ArchiveMeasures, ShardArchive } from '../archive/shard-archive.js';
+import type { ShardArchiveDeps } from '../archive/shard-archive-deps.js';
+import { assert, must } from '../base/assert.js';
+import type { Clock } from '../base/clock.js';
+import { type ConfirmedTime, expiredBeforeMs } from '../base/irreversible-time.js';
+import { currentHashKey } from '../base/keyed-hash.js';
+import type { Logger } from '../base/logger.js';
+import type { Metric } from '../base/metric.js';
+import type { Replier } from '../base/replier.js';
+import { SteadyClock } from '../base/steady-clock.js';
+import { type Cancel, delay, nextTurn, type Timers } from '../base/timers.js';
+import { type CallbackCodec, type CallbackReply, REPLAYED } from '../callback/callback-codec.js';
+import type { SentCallback } from '../callback/sent-callback.js';
+import { GroupCommit } from '../engine/group-commit.js';
+import { Shard, type ShardLimits, type ShardMeasures } from '../engine/shard.js';
+import type { PutCopies } from '../log/copies.js';
+import { CopyingWal } from '../log/copying-wal.js';
+import { hasEntry } from '../log/log-reader.js';
+import type { Archive } from '../ports/archive.js';
+import type { KeyFile } from '../ports/key-file.js';
+import type { Lsn } from '../ports/lsn.js';
+import { ATTEMPTS_AT_START, withRetries } from '../ports/retry-policy.js';
+import type { SnapshotFormat, SnapshotStore } from '../ports/snapshot-store.js';
+import type { EncodedEntry, EntryFormat, Head, Owner, Position, Takeover, Wal } from '../ports/wal.js';
+import type { SnapshotPolicy } from '../snapshot/snapshot-policy.js';
+import { type NewestSnapshot, type Pace, type SnapshotResult, Snapshotter } from '../snapshot/snapshotter.js';
+import { Archiver } from '../upkeep/archiver.js';
+import { ClockWatch } from '../upkeep/clock-watch.js';
+import { Housekeeper } from '../upkeep/housekeeper.js';
+import { OrphanKeeper } from '../upkeep/orphan-keeper.js';
+import { SnapshotQueue } from '../upkeep/snapshot-queue.js';
+import { SpareTime } from '../upkeep/spare-time.js';
+import type { Command, Endpoint } from '../wallet/command.js';
+import type { Rules } from '../wallet/decide/rules.js';
+import type { Answer } from '../wallet/decision.js';
+import type { Query, QueryResult } from '../wallet/query.js';
+import type { BusyAnswer } from '../wallet/rejection.js';
+import type { TableSizes } from '../wallet/state/tables.js';
+import { FirstEndpoints, type FirstEndpointsMeasures } from './first-endpoints.js';
+import type { HostObserver, OnFenced } from './host-observer.js';
+import { shardOf } from './placement.js';
+import { ShardMoves } from './shard-moves.js';
+import { ShardRestarts } from './shard-restarts.js';
+import type { Move, MoveResult, ShardStatus, ThreadShards } from './shards.js';
+import { TurnWatch } from './turn-watch.js';
+
+/** Measurements of one shard of this host. */
+export interface HostMeasures extends ShardMeasures {
+  readonly snapshot: NewestSnapshot | undefined;
+  /** Measurements of the shard's archive; undefined if there is no archive. */
+  readonly archive: ArchiveMeasures | undefined;
+}
+
+export interface HostDeps {
+  readonly codec: CallbackCodec;
+  /** Number of shards in the store. This thread may have only some of them. */
+  readonly shardCount: number;
+  /**
+   * True if several nodes share the shards. This node then starts without shards, and keeps running if it loses one.
+   */
+  readonly isShared: boolean;
+  /** Checks the store. Throws a `RecoveryError` if it is not the one with which the process was started. */
+  readonly checkStore: () => Promise<void>;
+  /** Creates metrics from these measurements and from the thread's counters. */
+  readonly metrics: (shards: readonly HostMeasures[], firstEndpoints: FirstEndpointsMeasures) => readonly Metric[];
+  readonly onClose: () => Promise<void>;
+  readonly wal: Wal;
+  /**
+   * Copies entries to another node before they count as durable. Undefined if entries are durable once the log contains
+   * them.
+   */
+  readonly putCopies: PutCopies | undefined;
+  readonly snapshots: SnapshotStore;
+  readonly format: EntryFormat;
+  readonly snapshotFormat: SnapshotFormat;
+  /** Sizes of the tables in memory, which `snapshotFormat` must use as well. Undefined: sizes for many players. */
+  readonly tableSizes?: TableSizes;
+  /** See `Shards.allowFormat`. */
+  readonly allowFormat: (format: number) => void;
+  readonly policy: SnapshotPolicy;
+  /** Returns 16 random hexadecimal digits. */
+  readonly newSnapshotId: () => string;
+  /** Newest acknowledged position of a shard, from this node's record file. */
+  readonly acknowledged: (shard: number) => Position | undefined;
+  readonly genesis: (shard: number) => Head;
+  readonly clock: Clock;
+  readonly timers: Timers;
+  /** Wall clock minus monotonic clock, as measured by the process when the thread started. */
+  readonly clockOffsetMs: number;
+  readonly log: Logger;
+  readonly rules: Rules;
+  readonly limits: ShardLimits;
+  readonly memory: { readonly isFull: boolean; readonly isHalfFull: boolean };
+  readonly observer: HostObserver;
+  readonly owner: Owner;
+  /** Prefix of the nonce of each fence by this process: 8 random hexadecimal digits that no other process uses. */
+  readonly ownerTag: string;
+  readonly newNonce: () => string;
+  /** See `TakeOverDeps`. */
+  readonly isClockConfirmed?: (nowMs: number) => boolean;
+  readonly onFenced: OnFenced;
+  /** Writes to a file the entries that the log has permanently lost. Resolves with the file's path. */
+  readonly writeOrphans: (shard: number, entries: readonly EncodedEntry[]) => Promise<string>;
+  /** Time that this thread has waited for events since it started. */
+  readonly loopIdleMs: () => number;
+  /** Idle time after which a wallet is hibernated. */
+  readonly idleMs: number;
+  /** How long a body is accepted only at the endpoint to which it was sent first. */
+  readonly replayWindowMs: number;
+  /** The archive for closed rounds; undefined if all rounds stay in memory. */
+  readonly archive: Archive | undefined;
+  /** File that saves the archive's key filter for the next start. Undefined if the archive is on this machine. */
+  readonly names: KeyFile | undefined;
+  /** How long closed rounds stay in memory before they are archived. */
+  readonly memoryMs: number;
+  /** True if callbacks can be traced. */
+  readonly isTracing: boolean;
+  /** Number of bytes of durable entries kept per shard, for a store that can lose entries. */
+  readonly recentBytesMax: number;
+}
+
+const SWEEP_MS = 1000;
+/** The sweeps visit every player about once an hour. */
+const SWEEPS_PER_PASS = 3600;
+const DRAIN_POLL_MS = 5;
+/**
+ * Time limit for saving the key filter at shutdown. If it is not saved, the next start has to read all keys from the
+ * archive.
+ */
+const SAVE_KEY_FILTER_MS = 1000;
+const SNAPSHOT_ATTEMPTS = 5;
+
+/** Shards of one thread. Passes requests to them and schedules their appends and sweeps. The observer counts events. */
+export class ShardHost implements ThreadShards {
+  private readonly shards = new Map<number, Shard>();
+  private readonly snapshots: SnapshotQueue;
+  private readonly orphans: OrphanKeeper;
+  private readonly restarts: ShardRestarts;
+  private readonly moves: ShardMoves | undefined;
+  private readonly turns: TurnWatch | undefined;
+  private readonly firstEndpoints: FirstEndpoints;
+  private stopSweeping: Cancel = () => {};
+  /** The steady clock that logs and wallets use. */
+  private readonly clock: Clock;
+  private readonly clockWatch: ClockWatch;
+  /** Confirmed time; undefined until the process sets it. Until then, nothing is dropped or forgotten. */
+  private confirmed: ConfirmedTime | undefined = undefined;
+  private readonly housekeeper: Housekeeper;
+  private readonly archives: ReadonlyMap<number, ShardArchive>;
+  private readonly archiver: Archiver;
+  /** True once all shards have recovered for the first time. */
+  private hasBegun = false;
+
+  constructor(
+    shardIds: readonly number[],
+    private readonly deps: HostDeps,
+  ) {
+    const { wal, format, log, rules, limits, memory, timers } = deps;
+    const yieldTurn = () => nextTurn(timers);
+    const delayed = (ms: number) => delay(timers, ms);
+    this.turns = deps.isTracing ? new TurnWatch(deps.observer) : undefined;
+    const observer = this.turns ?? deps.observer;
+    const clock = new SteadyClock(deps.clock, deps.clockOffsetMs);
+    this.clock = clock;
+    this.clockWatch = new ClockWatch(deps.clock, log);
+    this.orphans = new OrphanKeeper(deps);
+    const monotonicMs = () => clock.monotonicMs();
+    const { loopIdleMs } = deps;
+    const spareTime = new SpareTime({
+      monotonicMs,
+      loopIdleMs,
+      defer: timers.defer,
+      isUrgent: () => memory.isHalfFull,
+    });
+    const onQuiet = () => spareTime.offer();
+    const { putCopies } = deps;
+    const appended = putCopies && new CopyingWal(wal, putCopies, (shard) => this.shards.get(shard)?.maybeRecent);
+    const group = new GroupCommit({
+      wal: appended ?? wal,
+      defer: timers.defer,
+      delay: (run, ms) => void timers.after(ms, run),
+      monotonicMs,
+      onQuiet,
+    });
+    const snapshotter = new Snapshotter({
+      ...deps,
+      clock,
+      delay: delayed,
+      yieldTurn,
+      attemptsMax: SNAPSHOT_ATTEMPTS,
+      newId: deps.newSnapshotId,
+      beforePublish: async (shard) => await this.archives.get(shard)?.writeFile(),
+    });
+    this.snapshots = new SnapshotQueue(this.shards, { ...deps, snapshotter, clock });
+    const hasArchive = deps.archive !== undefined;
+    this.firstEndpoints = new FirstEndpoints(deps.replayWindowMs, currentHashKey(), deps.clock.monotonicMs());
+    this.restarts = new ShardRestarts(this.shards, {
+      ...deps,
+      hasArchive,
+      // Restart budgets measure real time, whereas logs use the steady clock.
+      realClock: deps.clock,
+      clock,
+      delay: delayed,
+      yieldTurn,
+      onRecovered: (shard, recovered) => {
+        this.snapshots.recovered(shard, recovered);
+        // A shard that recovers later already has its archive's keys.
+        if (!this.hasBegun) void this.archives.get(shard)?.load(recovered.left);
+      },
+      orphans: this.orphans,
+    });
+    this.moves = deps.isShared
+      ? new ShardMoves(this.shards, {
+          ...deps,
+          hasArchive,
+          clock,
+          delay: delayed,
+          yieldTurn,
+          onRecovered: (shard, recovered) => {
+            this.archives.get(shard)?.takeOver(recovered.left);
+            void this.snapshots.takenOver(shard, recovered);
+          },
+        })
+      : undefined;
+    const { archive } = deps;
+    const archived: [Shard, ShardArchive][] = [];
+    for (const id of shardIds) {
+      const shardArchive = archive && new ShardArchive(id, this.archiveDeps(archive, id));
+      const shard: Shard = new Shard(
+        id,
+        {
+          format,
+          clock,
+          log,
+          rules,
+          limits,
+          memory,
+          archive: shardArchive,
+          observer,
+          requestFlush: () => group.request(shard),
+          onFailed: (failed) => void this.restarts.restart(failed),
+          onFenced: (fenced, head) => void this.restarts.fenced(fenced, head),
+          onDiverged: (diverged) => void this.orphans.keep(diverged),
+        },
+        deps.isShared ? 'away' : 'starting',
+      );
+      this.shards.set(id, shard);
+      if (shardArchive !== undefined) archived.push([shard, shardArchive]);
+    }
+    this.archives = new Map(archived.map(([{ id }, shardArchive]) => [id, shardArchive]));
+    this.archiver = new Archiver(archived, {
+      clock,
+      timers,
+      spareTime,
+      memoryMs: deps.memoryMs,
+      dropBefore: async (day) => await archive?.dropBefore(day),
+      expiredBeforeMs: (serverMs) => this.expiredBeforeMs(serverMs),
+      serverMs: async () => await archive?.serverMs(),
+    });
+    this.housekeeper = new Housekeeper([...this.shards.values()], deps.idleMs, clock, timers);
+  }
+
+  async start(fences: readonly Takeover[]): Promise<void> {
+    await this.deps.checkStore();
+    await this.restarts.start(fences);
+    await this.begin();
+  }
+
+  /**
+   * Starts a thread that replaces a dead one. It takes over only shards that this process still owns; a shard that
+   * another process has taken over in the meantime stays there. `acknowledged` contains the newest entries whose
+   * answers have left this process. Rejects if a log ends before one of them, because the lost entries cannot be
+   * restored. During an outage, waits until it ends.
+   */
+  async resume(acknowledged: ReadonlyMap<number, Lsn>): Promise<void> {
+    await this.restarts.resume(acknowledged);
+    await this.begin();
+  }
+
+  private async begin(): Promise<void> {
+    this.hasBegun = true;
+    await Promise.all([...this.archives.values()].map(({ fileRead }) => fileRead));
+    this.stopSweeping = this.deps.timers.every(SWEEP_MS, () => this.sweep());
+    this.housekeeper.start();
+    this.archiver.start();
+    this.moves?.start();
+  }
+
+  move(move: Move): Promise<MoveResult> {
+    return must(this.moves, 'moves are of shards that several nodes share').move(move);
+  }
+
+  get isMemoryFull(): boolean {
+    return this.deps.memory.isFull;
+  }
+
+  private archiveDeps(archive: Archive, id: number): ShardArchiveDeps {
+    const { log, observer, rules, timers, names, wal, format } = this.deps;
+    const reader = {
+      ...this.deps,
+      clock: this.clock,
+      delay: (ms: number) => delay(timers, ms),
+      attemptsMax: ATTEMPTS_AT_START,
+    };
+    return {
+      archive,
+      required: () => this.shards.get(id)?.archived,
+      head: () => {
+        const shard = this.shards.get(id);
+        return shard?.isServing === true ? shard.durableHead : undefined;
+      },
+      names,
+      isInLog: (head) => withRetries('read the log', reader, () => hasEntry(id, head, { wal, format })),
+      log,
+      observer,
+      retentionMs: rules.retentionMs,
+      hashKey: currentHashKey(),
+      clock: this.clock,
+      defer: timers.defer,
+      yieldTurn: () => nextTurn(timers),
+      delay: (ms) => delay(timers, ms),
+    };
+  }
+
+  carryOut(callback: SentCallback, replier: Replier<CallbackReply>): void {
+    const elsewhere = this.tryCarryOut(callback, replier);
+    assert(elsewhere === undefined, 'a thread that is asked for all shards has them');
+  }
+
+  tryCarryOut(callback: SentCallback, replier: Replier<CallbackReply>): number | undefined {
+    const { endpoint, text, deadlineMs, isSigned, isTraced } = callback;
+    const { codec, shardCount } = this.deps;
+    const request = codec.read(endpoint, text);
+    // The waiting replier keeps only these fields, not the whole request.
+    const { id, productId, currency, username, command } = request;
+    if (command === undefined) {
+      replier.reply(codec.malformed(request, request.refusal));
+      return undefined;
+    }
+    const shard = this.shards.get(shardOf(username, shardCount));
+    if (shard === undefined) return shardOf(username, shardCount);
+    if (isSigned && this.isReplayed(endpoint, text)) {
+      replier.reply(codec.reply(endpoint, request, REPLAYED));
+      return undefined;
+    }
+    const to = isTraced ? this.tracing(command, replier) : replier;
+    shard.submit({
+      type: 'command',
+      command,
+      deadlineMs,
+      replier: {
+        reply: (answer, readyMs) =>
+          to.reply(codec.reply(endpoint, { id, productId, currency, username }, answer), readyMs),
+      },
+    });
+    return undefined;
+  }
+
+  /** True if the body was first sent to a different endpoint, so that it is refused here. */
+  private isReplayed(endpoint: Endpoint, text: string): boolean {
+    const first = this.firstEndpoints.first(endpoint, text, this.deps.clock.monotonicMs());
+    if (first === endpoint) return false;
+    this.deps.observer.replayed(first, endpoint);
+    return true;
+  }
+
+  /** Adds to the reply the times at which the command was decided. */
+  private tracing(command: Command, replier: Replier<CallbackReply>): Replier<CallbackReply> {
+    const { turns } = this;
+    if (turns === undefined) return replier;
+    turns.expect(command);
+    return { reply: (reply, readyMs) => replier.reply({ ...reply, turn: turns.take(command) }, readyMs) };
+  }
+
+  execute(shard: number, command: Command, deadlineMs: number, replier: Replier<Answer>): void {
+    this.mustShard(shard).submit({ type: 'command', command, deadlineMs, replier });
+  }
+
+  ask(shard: number, query: Query, deadlineMs: number, replier: Replier<QueryResult | BusyAnswer>): void {
+    this.mustShard(shard).submit({ type: 'query', query, deadlineMs, replier });
+  }
+
+  private mustShard(shard: number): Shard {
+    return must(this.shards.get(shard), 'a caller asks the thread that has the shard');
+  }
+
+  status(): ShardStatus[] {
+    return [...this.shards.values()].map((shard) => ({
+      shard: shard.id,
+      state: shard.state,
+      players: shard.playerCount,
+      waiting: shard.waiting,
+      head: shard.durableHead,
+      timeMs: shard.timeMs,
+      pendingAppendMs: shard.pendingAppendMs,
+      reason: shard.reason,
+      lacksNames: this.lacksNames(shard),
+    }));
+  }
+
+  private lacksNames(shard: Shard): boolean {
+    return shard.state !== 'away' && this.archives.get(shard.id)?.isUnknown === true;
+  }
+
+  measures(): HostMeasures[] {
+    // Shards on other nodes are measured by those nodes.
+    const here = [...this.shards.values()].filter(({ state }) => state !== 'away');
+    return here.map((shard) => {
+      const archive = this.archives.get(shard.id)?.measures;
+      return {
+        ...shard.measures,
+        snapshot: this.snapshots.newestOf(shard.id),
+        archive: archive && { ...archive, isUnknown: shard.isServing && archive.isUnknown },
+      };
+    });
+  }
+
+  metrics(): readonly Metric[] {
+    return this.deps.metrics(this.measures(), this.firstEndpoints.measures(this.deps.clock.monotonicMs()));
+  }
+
+  /** Newest durable entry of each shard. */
+  durable(): [shard: number, lsn: Lsn][] {
+    return [...this.shards.values()].flatMap(({ id, durableHead }) =>
+      durableHead === undefined ? [] : [[id, durableHead.lsn]],
+    );
+  }
+
+  takeSnapshots(pace: Pace): Promise<readonly SnapshotResult[]> {
+    return this.snapshots.takeAll(pace);
+  }
+
+  /** Number of bytes that the shards' records use. */
+  get recordBytes(): number {
+    let bytes = 0;
+    for (const shard of this.shards.values()) bytes += shard.recordBytes.used;
+    for (const archive of this.archives.values()) bytes += archive.bytes;
+    return bytes;
+  }
+
+  async close(): Promise<void> {
+    this.stopSweeping();
+    this.moves?.stop();
+    this.housekeeper.stop();
+    await Promise.race([this.archiver.save(), delay(this.deps.timers, SAVE_KEY_FILTER_MS)]);
+    this.archiver.stop();
+    await this.snapshots.close();
+    await this.orphans.close();
+    await this.deps.onClose();
+  }
+
+  async drain(timeoutMs: number): Promise<boolean> {
+    const { timers } = this.deps;
+    this.stopSweeping();
+    this.housekeeper.stop();
+    const endMs = this.clock.monotonicMs() + timeoutMs;
+    while (this.status().some((shard) => shard.waiting > 0)) {
+      if (this.clock.monotonicMs() >= endMs) return false;
+      await delay(timers, DRAIN_POLL_MS);
+    }
+    return true;
+  }
+
+  allowFormat(format: number): void {
+    this.deps.allowFormat(format);
+  }
+
+  confirmTime(confirmed: ConfirmedTime): void {
+    this.confirmed = confirmed;
+  }
+
+  async keepOrphans(): Promise<void> {
+    await this.restarts.keepOrphans();
+  }
+
+  private sweep(): void {
+    // Read the clock even if no entries are written, because it accepts a clock jump only after repeated readings.
+    this.clock.now();
+    for (const shard of this.shards.values()) {
+      shard.confirmOwnership();
+      shard.expireRequests();
+      this.updateKeyFilter(shard);
+    }
+    this.snapshots.takeDue();
+    const expiredMs = this.expiredBeforeMs(undefined);
+    if (expiredMs === undefined) return;
+    const forgottenMs = Math.min(expiredMs, this.archiver.droppedBeforeMs);
+    for (const shard of this.shards.values()) {
+      shard.forgetSome(Math.ceil(shard.playerCount / SWEEPS_PER_PASS), forgottenMs);
+    }
+  }
+
+  private updateKeyFilter({ id, isElsewhere, maybeFollower }: Shard): void {
+    if (!isElsewhere) return;
+    const left = maybeFollower?.left;
+    if (left === undefined) this.archives.get(id)?.forget();
+    else this.archives.get(id)?.follow(left);
+  }
+
+  /** Data whose last change was before this time has expired. Undefined if nothing may be dropped or forgotten. */
+  private expiredBeforeMs(serverMs: number | undefined): number | undefined {
+    if (!this.clockWatch.isTrusted()) return undefined;
+    return expiredBeforeMs(this.clock.now(), this.deps.rules.retentionMs, this.confirmed, serverMs);
+  }
+}

@@ -1,0 +1,269 @@
+import { must } from '../base/assert.js';
+import { messageOf } from '../base/message-of.js';
+import type { Cancel, Timers } from '../base/timers.js';
+import type { Shard } from '../engine/shard.js';
+import { Follower, MissingEntryError, type Taking } from '../log/follower.js';
+import type { Recovered, RecoveryDeps } from '../log/recovery.js';
+import { FencedError, type TakeOverDeps } from '../log/take-over.js';
+import { OverdueError } from '../log/timely-append.js';
+import { ATTEMPTS_AT_START, isPermanent } from '../ports/retry-policy.js';
+import type { Head } from '../ports/wal.js';
+import type { HostObserver } from './host-observer.js';
+import { HANDOVER_MS, type Move, type MoveResult } from './shards.js';
+
+export interface MoveDeps extends Omit<RecoveryDeps & TakeOverDeps, 'attemptsMax'> {
+  readonly genesis: (shard: number) => Head;
+  readonly timers: Timers;
+  readonly memory: { readonly isFull: boolean };
+  readonly observer: HostObserver;
+  readonly onRecovered: (shard: number, recovered: Recovered) => void;
+}
+
+/** Polling interval for the logs of followed shards. */
+const FOLLOW_MS = 50;
+/**
+ * A log counts as quiet once it has had no new entries for this many polling rounds. Quiet logs are polled together,
+ * and only in every third round.
+ */
+const QUIET_ROUNDS = 20;
+const QUIET_EVERY = 3;
+/** Maximum number of shards that are loaded from snapshots at the same time. Further shards wait in a queue. */
+const RECOVERING_MAX = 2;
+/**
+ * Pause between two 2 ms slices when a shard is loaded and no callback waits for it. Two such loads take half of the
+ * thread's time. Without pauses, answers took seconds during a rolling restart with a million players and nodes that
+ * shared two cores.
+ */
+const REST_MS = 6;
+
+/**
+ * Minimum time between two unloads of followed shards for lack of memory, so that the effect of an unload is measured
+ * before the next one.
+ */
+const EVICTION_PAUSE_MS = 2000;
+
+const DONE: MoveResult = { type: 'done' };
+
+/** Moves shards between nodes, for the shards of one thread. */
+export class ShardMoves {
+  private readonly deps: RecoveryDeps & TakeOverDeps & MoveDeps;
+  private stopFollowing: Cancel = () => {};
+  private isReading = false;
+  private round = 0;
+  /** By shard: the polling round in which the log last had new entries. */
+  private readonly newsAt = new Map<number, number>();
+  /** Loads in progress, which lead from `away` to `following`. */
+  private readonly warming = new Map<number, Promise<MoveResult>>();
+  /** Number of shards that are being loaded from a snapshot. Further shards wait in `queue`. */
+  private recovering = 0;
+  private readonly queue: { readonly shard: number; readonly begin: () => void }[] = [];
+  /** Shards being loaded that callbacks wait for. They are loaded without pauses. */
+  private readonly awaited = new Set<number>();
+  private readonly handovers = new Map<number, Cancel>();
+  /** Shards that this node is taking over. */
+  private readonly taking = new Set<number>();
+  private madeRoomMs = Number.NEGATIVE_INFINITY;
+
+  constructor(
+    private readonly shards: ReadonlyMap<number, Shard>,
+    deps: MoveDeps,
+  ) {
+    this.deps = { ...deps, attemptsMax: ATTEMPTS_AT_START };
+  }
+
+  start(): void {
+    this.stopFollowing = this.deps.timers.every(FOLLOW_MS, () => void this.readOn());
+  }
+
+  stop(): void {
+    this.stopFollowing();
+    for (const cancel of this.handovers.values()) cancel();
+  }
+
+  /** Executes a move. Never rejects. */
+  async move(move: Move): Promise<MoveResult> {
+    const shard = must(this.shards.get(move.shard), 'a move is asked of the thread that may have the shard');
+    try {
+      switch (move.type) {
+        case 'follow':
+          return await this.follow(shard);
+        case 'bring':
+          return await this.bring(shard);
+        case 'take':
+          this.taking.add(shard.id);
+          return await this.take(shard, move).finally(() => this.taking.delete(shard.id));
+        case 'pause':
+          return await this.pause(shard);
+        case 'resume':
+          this.endHandover(shard);
+          shard.resume();
+          return DONE;
+        case 'release':
+          return this.release(shard);
+        case 'leave':
+          if (shard.state === 'following' || shard.state === 'stopped') shard.leave();
+          return DONE;
+        case 'confirm':
+          shard.confirmOwnership();
+          return DONE;
+        case 'abandon':
+          this.endHandover(shard);
+          shard.abandon();
+          return DONE;
+        case 'stop':
+          this.stopShard(shard, move.reason);
+          return DONE;
+      }
+    } catch (error) {
+      if (error instanceof FencedError) return { type: 'conflict', head: error.head };
+      if (error instanceof MissingEntryError) return { type: 'short', head: error.head };
+      const isOverdue = error instanceof OverdueError;
+      return { type: 'failed', reason: messageOf(error), isPermanent: isPermanent(error) && !isOverdue };
+    }
+  }
+
+  /** Loads the shard's wallets and follows its log. */
+  private follow(shard: Shard): Promise<MoveResult> {
+    const begun = this.warming.get(shard.id);
+    if (begun !== undefined) return begun;
+    const warming = this.warm(shard).finally(() => this.warming.delete(shard.id));
+    this.warming.set(shard.id, warming);
+    return warming;
+  }
+
+  private bring(shard: Shard): Promise<MoveResult> {
+    this.awaited.add(shard.id);
+    return this.follow(shard).finally(() => this.awaited.delete(shard.id));
+  }
+
+  private async warm(shard: Shard): Promise<MoveResult> {
+    if (shard.state !== 'away') return DONE;
+    // Read the head before taking a loading slot, because a shard whose server does not answer must not occupy a slot.
+    await this.deps.wal.head(shard.id);
+    if (this.recovering < RECOVERING_MAX) this.recovering++;
+    else await new Promise<void>((begin) => this.queue.push({ shard: shard.id, begin }));
+    try {
+      if (this.deps.memory.isFull) throw new Error('memory is nearly full');
+      const { id } = shard;
+      const { yieldTurn, delay } = this.deps;
+      const deps = { ...this.deps, yieldTurn: () => (this.awaited.size > 0 ? yieldTurn() : delay(REST_MS)) };
+      const follower = await Follower.begin({ shard: id, genesis: this.deps.genesis(id) }, deps);
+      if (shard.state === 'away') shard.follow(follower);
+      return DONE;
+    } finally {
+      const first = this.queue.findIndex(({ shard }) => this.awaited.has(shard));
+      const [next] = this.queue.splice(Math.max(first, 0), 1);
+      if (next !== undefined) next.begin();
+      else this.recovering--;
+    }
+  }
+
+  /** Fences the shard's log and serves the shard. */
+  private async take(shard: Shard, taking: Taking): Promise<MoveResult> {
+    if (shard.state === 'serving') return { type: 'taken', head: must(shard.durableHead, 'who serves has a log') };
+    await this.bring(shard);
+    const follower = must(shard.maybeFollower, 'what was warmed follows');
+    try {
+      const { recovered, healed } = await follower.takeOver(taking, this.deps, this.deps.yieldTurn);
+      if (healed > 0) {
+        this.deps.observer.healed(shard.id, healed);
+        const at = { code: 'entries-reappended', shard: shard.id, lost: healed };
+        this.deps.log.warn(at, 'store lost acknowledged entries, appending them again');
+      }
+      if (shard.maybeFollower !== follower) throw new Error('the shard was left while it was taken over');
+      shard.open(recovered);
+      this.deps.onRecovered(shard.id, recovered);
+      return { type: 'taken', head: recovered.head };
+    } catch (error) {
+      // The entries that have been read do not lead to the log's current content, but a snapshot may. So unload the
+      // shard, which is then loaded again.
+      if (
+        isPermanent(error) &&
+        !(error instanceof FencedError || error instanceof MissingEntryError || error instanceof OverdueError) &&
+        shard.state === 'following'
+      )
+        shard.leave();
+      throw error;
+    }
+  }
+
+  private async pause(shard: Shard): Promise<MoveResult> {
+    if (shard.state !== 'serving') return { type: 'failed', reason: 'it does not serve', isPermanent: false };
+    this.handovers.set(
+      shard.id,
+      this.deps.timers.after(HANDOVER_MS, () => shard.resume()),
+    );
+    const head = await shard.pause();
+    return head === undefined
+      ? { type: 'failed', reason: 'what it had decided was not durable in time', isPermanent: false }
+      : { type: 'still', head };
+  }
+
+  /** Another owner has fenced the paused shard. Keeps the wallets and follows the new owner's log. */
+  private release(shard: Shard): MoveResult {
+    this.endHandover(shard);
+    const reached = shard.tryReached();
+    if (reached !== undefined) shard.follow(new Follower(shard.id, reached));
+    // The shard has already resumed. If there is a new owner, its fence is found by the next append.
+    else shard.confirmOwnership();
+    return DONE;
+  }
+
+  /** Stops a shard because no node can continue its log. */
+  private stopShard(shard: Shard, reason: string): void {
+    if (shard.state === 'following') shard.leave();
+    if (shard.state !== 'away') return;
+    shard.stop(reason);
+    this.deps.log.error(
+      { code: 'shard-takeover-failed', shard: shard.id, error: reason },
+      'shard takeover failed, shard stopped',
+    );
+  }
+
+  private endHandover({ id }: Shard): void {
+    this.handovers.get(id)?.();
+    this.handovers.delete(id);
+  }
+
+  /** Polls the logs of all followed shards once. Polling rounds never overlap. */
+  private async readOn(): Promise<void> {
+    if (this.isReading) return;
+    this.isReading = true;
+    this.round++;
+    const following = [...this.shards.values()].filter(({ state }) => state === 'following');
+    if (this.deps.memory.isFull) this.makeRoom(following);
+    await Promise.all(following.filter(({ id }) => this.isDue(id)).map((shard) => this.readOne(shard)));
+    this.isReading = false;
+  }
+
+  private isDue(shard: number): boolean {
+    const isQuiet = this.round - (this.newsAt.get(shard) ?? 0) > QUIET_ROUNDS;
+    return !isQuiet || this.round % QUIET_EVERY === 0;
+  }
+
+  /** Frees memory for served shards by unloading the followed shard that takes the most memory. */
+  private makeRoom(following: readonly Shard[]): void {
+    const spare = following.filter(({ id }) => !this.taking.has(id));
+    const [largest] = spare.sort((a, b) => b.recordBytes.all - a.recordBytes.all);
+    const nowMs = this.deps.clock.monotonicMs();
+    if (largest === undefined || nowMs - this.madeRoomMs < EVICTION_PAUSE_MS) return;
+    this.madeRoomMs = nowMs;
+    this.deps.log.warn({ code: 'standby-dropped', shard: largest.id }, 'memory is nearly full, unloaded a follower');
+    largest.leave();
+  }
+
+  private async readOne(shard: Shard): Promise<void> {
+    const follower = shard.maybeFollower;
+    if (follower === undefined) return;
+    try {
+      if ((await follower.readOn(this.deps, this.deps.yieldTurn)) > 0) this.newsAt.set(shard.id, this.round);
+    } catch (error) {
+      if (!isPermanent(error) || shard.maybeFollower !== follower) return;
+      this.deps.log.warn(
+        { code: 'standby-restarted', shard: shard.id, reason: messageOf(error) },
+        'follower cannot follow the log, reloading the shard',
+      );
+      shard.leave();
+    }
+  }
+}

@@ -1,0 +1,82 @@
+import type { Logger } from '../base/logger.js';
+import type { Cancel, Timers } from '../base/timers.js';
+import type { Shard } from '../engine/shard.js';
+import { findOrphans } from '../log/orphans.js';
+import type { EncodedEntry, EntryFormat, Wal } from '../ports/wal.js';
+
+export interface OrphanKeeperDeps {
+  readonly wal: Wal;
+  readonly format: EntryFormat;
+  readonly log: Logger;
+  readonly timers: Timers;
+  /** Writes to a file the entries that the log has permanently lost. Resolves with the file's path. */
+  readonly writeOrphans: (shard: number, entries: readonly EncodedEntry[]) => Promise<string>;
+}
+
+/** Time limit for reading the log. It is short, because the process is probably shutting down. */
+const READ_MS = 1000;
+
+/** Saves acknowledged entries that the logs no longer contain, so that they survive this process. */
+export class OrphanKeeper {
+  /** Writes in progress, by shard. The process must not end before they are complete. */
+  private readonly writing = new Map<number, Promise<void>>();
+  private readonly inFiles = new WeakSet<EncodedEntry>();
+
+  constructor(private readonly deps: OrphanKeeperDeps) {}
+
+  /**
+   * Saves the entries that a shard's log has lost. May be called repeatedly, because a log may lose more entries later.
+   * Each entry is written to only one file.
+   */
+  keep(shard: Shard): Promise<void> {
+    const before = this.writing.get(shard.id) ?? Promise.resolve();
+    const written = before.then(() => this.write(shard));
+    this.writing.set(shard.id, written);
+    return written;
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.writing.values());
+  }
+
+  private async write(shard: Shard): Promise<void> {
+    const { wal, format, log, timers } = this.deps;
+    const acknowledged = shard.recentEntries;
+    const isNew = (entry: EncodedEntry) => !this.inFiles.has(entry);
+    if (!acknowledged.some(isNew)) return;
+    const asked: Pick<Wal, 'head' | 'read'> = {
+      head: (...of) => inTime(timers, wal.head(...of)),
+      read: (...range) => inTime(timers, wal.read(...range)),
+    };
+    const orphans = (await findOrphans(asked, format, shard.id, acknowledged)).filter(isNew);
+    if (orphans.length === 0) return;
+    for (const entry of orphans) this.inFiles.add(entry);
+    try {
+      const path = await this.deps.writeOrphans(shard.id, orphans);
+      log.error(
+        { code: 'orphans-kept', shard: shard.id, entries: orphans.length, path },
+        'acknowledged entries lost or unverified, kept in a file',
+      );
+    } catch (error) {
+      const bytes = orphans.map((entry) => entry.bytes.toString('base64'));
+      const { message } = error as Error;
+      log.error(
+        { code: 'orphans-not-kept', shard: shard.id, error: message, bytes },
+        'acknowledged entries lost or unverified, cannot be kept in a file',
+      );
+    }
+  }
+}
+
+/** Waits for the result, but rejects after `READ_MS`. The call itself may continue. */
+async function inTime<T>(timers: Timers, result: Promise<T>): Promise<T> {
+  let cancel: Cancel = () => {};
+  const late = new Promise<never>((_, reject) => {
+    cancel = timers.after(READ_MS, () => reject(new Error(`no answer in ${READ_MS} ms`)));
+  });
+  try {
+    return await Promise.race([result, late]);
+  } finally {
+    cancel();
+  }
+}

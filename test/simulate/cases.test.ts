@@ -1,0 +1,99 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type Expected, messagesOf, OPENING_BALANCE } from '../../src/simulate/case.js';
+import { CASES } from '../../src/simulate/cases/all.js';
+import { Judge, type Told } from '../../src/simulate/judge.js';
+import { ENDPOINTS } from '../../src/simulate/message.js';
+import { unitsOf } from '../../src/simulate/model/callback-of.js';
+import { Platform } from '../../src/simulate/platform.js';
+import { DEFAULT_PROFILE } from '../../src/simulate/profile.js';
+import { RULE_NAMES } from '../../src/simulate/rules.js';
+
+const PLAYER = { username: 'ann', currency: 'THB', balance: OPENING_BALANCE };
+const NOT_OF_CASES = ['served', 'shape', 'random'];
+
+function toldOf(expected: Exclude<Expected, 'any order'>): Told {
+  if (typeof expected === 'number') return { code: expected };
+  const [before, after = before] = expected;
+  return {
+    code: 0,
+    before: unitsOf(before, DEFAULT_PROFILE.decimals),
+    after: unitsOf(after, DEFAULT_PROFILE.decimals),
+  };
+}
+
+test("the judge expects the table's answer to every step", () => {
+  for (const { name, steps } of CASES) {
+    const judge = new Judge(DEFAULT_PROFILE, PLAYER);
+    let isSure = true;
+    for (const [n, step] of steps(new Platform()).entries()) {
+      const [what, expected] = step;
+      const where = `${name}, step ${n + 1}`;
+      isSure &&= !('how' in what);
+      if (expected === 'any order') {
+        const messages = messagesOf(step);
+        assert.ok(
+          judge.answeredAtOnce(
+            messages,
+            messages.map(() => undefined),
+          ),
+          where,
+        );
+        continue;
+      }
+      for (const message of messagesOf(step)) {
+        if ('how' in what) judge.maybe(message);
+        if (isSure) assert.deepEqual(judge.expected(message), [toldOf(expected)].map(stripped), where);
+        assert.ok(judge.told(message, toldOf(expected)), `${where}: ${JSON.stringify(judge.expected(message))}`);
+      }
+    }
+  }
+});
+
+test('every rule and endpoint has cases, and each case has a unique name', () => {
+  const ofCases = RULE_NAMES.filter((rule) => !NOT_OF_CASES.includes(rule));
+  assert.deepEqual(
+    ofCases.filter((rule) => !CASES.some((one) => one.rule === rule)),
+    [],
+  );
+  const names = CASES.map(({ rule, name }) => `${rule}: ${name}`);
+  assert.equal(new Set(names).size, names.length);
+  const asked = new Set(
+    CASES.flatMap(({ steps }) => steps(new Platform()).flatMap(messagesOf)).map((one) => one.endpoint),
+  );
+  assert.deepEqual([...asked].sort(), [...ENDPOINTS].sort());
+});
+
+test('after a lost answer the judge accepts either outcome, but no third', () => {
+  const platform = new Platform();
+  const bet = platform.bet('b1', 100);
+  const balance = platform.balance();
+  const judge = () => {
+    const judge = new Judge(DEFAULT_PROFILE, PLAYER);
+    judge.maybe(bet);
+    return judge;
+  };
+  const told = (units: number) => ({ code: 0, before: units, after: units });
+  assert.ok(judge().told(balance, told(100_000)));
+  assert.ok(judge().told(balance, told(90_000)));
+  assert.ok(!judge().told(balance, told(80_000)));
+  const settled = judge();
+  assert.ok(settled.told(balance, told(90_000)));
+  assert.ok(!settled.told(balance, told(100_000)), 'what was once told stays true');
+});
+
+test('a judge accepts a lost message that takes effect late', () => {
+  const platform = new Platform();
+  const settle = platform.settle('b1', 250);
+  const balance = platform.balance();
+  const judge = new Judge(DEFAULT_PROFILE, PLAYER);
+  judge.maybe(settle);
+  assert.ok(judge.told(settle, { code: 20001 }));
+  assert.ok(judge.told(platform.bet('b1', 100), { code: 0, before: 100_000, after: 90_000 }));
+  assert.ok(judge.told(balance, { code: 0, before: 115_000, after: 115_000 }));
+  assert.ok(!judge.told(balance, { code: 0, before: 140_000, after: 140_000 }), 'it pays once');
+});
+
+function stripped({ code, before, after }: Told): Told {
+  return before === undefined ? { code } : { code, before, after };
+}

@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { CASES } from '../../src/simulate/cases/all.js';
+import { check, type Result } from '../../src/simulate/check.js';
+import { DEFAULT_PROFILE, type Profile } from '../../src/simulate/profile.js';
+import { atReferenceOperator } from './at-reference-operator.js';
+import { KNOWS_LITTLE, MUTANTS, UNSEEN } from './mutants.js';
+
+const differing = (results: readonly Result[]) =>
+  results.filter(({ verdict }) => verdict !== 'agrees').map(({ rule, name, why }) => `${rule}: ${name} ${why ?? ''}`);
+
+test("each bug planted in the reference wallet is found by its rule's cases", async () => {
+  assert.ok(MUTANTS.length >= 50, `${MUTANTS.length} bugs`);
+  const missed: string[] = [];
+  for (const mutant of MUTANTS) {
+    const ofRule = CASES.filter(({ rule }) => rule === mutant.rule);
+    const results = await atReferenceOperator({ mutant }, (table, players) =>
+      check(table, players, ofRule.length === 0 ? CASES : ofRule),
+    );
+    const isFound = results.some(({ rule, verdict }) => rule === mutant.rule && verdict === 'differs');
+    if (!isFound) missed.push(`${mutant.rule}: ${mutant.bug}`);
+  }
+  assert.deepEqual(missed, []);
+});
+
+test('nothing is found without a bug, or in behaviour that operators may choose', async () => {
+  for (const mutant of [undefined, ...UNSEEN]) {
+    const results = await atReferenceOperator({ mutant }, (table, players) => check(table, players, CASES));
+    assert.deepEqual(differing(results), [], mutant?.bug);
+  }
+});
+
+test("nothing is found if the profile states the operator's non-default choices", async () => {
+  const others: Partial<Profile>[] = [
+    { duplicates: 'reject' },
+    { 'round.ended': 'ignore' },
+    { 'round.ended': 'refuse-all' },
+    { 'void.amounts': 'request', 'void.allowNegativeBalance': false, 'rollback.allowNegativeBalance': false },
+    { 'rollback.stale': 'off', 'tips.unknown': 'credit' },
+    { lateSingleState: 'take', otherStake: 'refuse' },
+    { codes: 'any' },
+  ];
+  for (const choices of others) {
+    const profile = { ...DEFAULT_PROFILE, ...choices };
+    const results = await atReferenceOperator({ choices }, (table, players) =>
+      check({ ...table, profile }, players, CASES),
+    );
+    assert.deepEqual(differing(results), [], JSON.stringify(choices));
+  }
+});
+
+test('features outside the profile are not tested, and undeclared gaps are found', async () => {
+  const without: Partial<Profile> = { arrays: 'one', skip: false, singleState: false, byRound: false, waiting: false };
+  const profile = { ...DEFAULT_PROFILE, ...without };
+  await atReferenceOperator({ mutant: KNOWS_LITTLE }, async (table, players) => {
+    const told = await check({ ...table, profile }, players, CASES);
+    const skipped = told.filter(({ verdict }) => verdict === 'skipped');
+    assert.deepEqual(
+      told.filter((one) => one.verdict !== 'agrees' && !skipped.includes(one)),
+      [],
+    );
+    assert.deepEqual(
+      new Set(skipped.map(({ why }) => why)),
+      new Set(['needs arrays', 'needs skipBalanceUpdate', 'needs isSingleState', 'needs BY_ROUND', 'needs WAITING']),
+    );
+    const blamed = (await check(table, players, CASES)).filter(({ verdict }) => verdict === 'differs');
+    assert.deepEqual(
+      ['skip', 'singleState', 'byRound', 'waiting'].filter((rule) => !blamed.some((one) => one.rule === rule)),
+      [],
+    );
+  });
+});

@@ -1,0 +1,134 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { test } from 'node:test';
+import { promisify } from 'node:util';
+import { CASES } from '../../src/simulate/cases/all.js';
+import { check, type Result } from '../../src/simulate/check.js';
+import { curlLines, historyLines, ruleOf } from '../../src/simulate/explain.js';
+import { bodyOf, type Message } from '../../src/simulate/message.js';
+import { BY_ROUND, Platform, SKIP } from '../../src/simulate/platform.js';
+import type { Finding } from '../../src/simulate/play.js';
+import { DEFAULT_PROFILE } from '../../src/simulate/profile.js';
+import { escaped } from '../../src/simulate/report/escaped.js';
+import { htmlOf } from '../../src/simulate/report/html.js';
+import { junitOf } from '../../src/simulate/report/junit.js';
+import { atReferenceOperator, SECRET } from './at-reference-operator.js';
+import { MUTANTS } from './mutants.js';
+
+const CASE = 'settleBets: first answer again, at once and after others';
+const mutant = MUTANTS.find(({ bug }) => bug === 'a settle pays each time');
+const URL = 'http://operator.example/<cb>';
+
+function findingOf(results: readonly Result[]): Finding {
+  const finding = results.find(({ name }) => name === CASE)?.finding;
+  assert.ok(finding);
+  return finding;
+}
+
+test('a random history is attributed to the rule of its last message', () => {
+  const p = new Platform();
+  const rule = (...messages: readonly Message[]) => {
+    const player = { username: 'ann', currency: 'THB', balance: 1000 };
+    const history = messages.map((message) => {
+      const { endpoint, signature } = message;
+      return { endpoint, path: '/', body: bodyOf(message, player, 'P', 0), signature, how: 'plain' as const };
+    });
+    return ruleOf({ player, history, expected: [], signs: false });
+  };
+  const bet = p.bet('b1', 5);
+  assert.equal(rule(bet), 'stake');
+  assert.equal(rule(bet, bet), 'repeats');
+  assert.equal(rule(p.bet('b1', 5, SKIP)), 'skip');
+  assert.equal(rule(p.bet('b1', 5, { status: 'WAITING' })), 'waiting');
+  assert.equal(rule(p.array(bet, bet)), 'arrays');
+  assert.equal(rule(bet, p.settle('b1', 5)), 'payout');
+  assert.equal(rule(bet, p.settle('s1', 5, BY_ROUND)), 'byRound');
+  assert.equal(rule(p.single('b1', 5, 5)), 'singleState');
+  assert.equal(rule(bet, p.cancel('b1', 5, BY_ROUND)), 'cancel');
+  assert.equal(rule(p.balance()), 'balance');
+});
+
+test('a finding has its history and curl commands that reproduce it', async () => {
+  await atReferenceOperator({ mutant }, async (table, players, url) => {
+    const finding = findingOf(
+      await check(
+        table,
+        players,
+        CASES.filter(({ name }) => name === CASE),
+      ),
+    );
+    const told = historyLines(finding, DEFAULT_PROFILE.decimals);
+    assert.equal(told.length, 4, 'a bet, its settle, the repeat, and what was expected');
+    assert.match(told[0] as string, /^\/placeBets \{"id":"q1","currency":"THB","txns":\[\{"id":"b1",/);
+    assert.match(told[2] as string, /"balanceBefore":1150,"balanceAfter":1400/);
+    assert.equal(told[3], '  expected: 0 success, 900 -> 1150');
+
+    const lines = curlLines(finding, url).map((line) => line.replace(/^PLAYER=.*/, 'PLAYER=simulation-another'));
+    assert.ok(!lines.join('\n').includes(SECRET));
+    const { stdout } = await promisify(execFile)('/bin/sh', ['-c', lines.join('\n')], {
+      env: { ...process.env, KEY: SECRET },
+    });
+    const answers = stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
+    assert.deepEqual(
+      answers.map(({ balanceBefore, balanceAfter, username }) => [balanceBefore, balanceAfter, username]),
+      [
+        [1000, 900, 'simulation-another'],
+        [900, 1150, 'simulation-another'],
+        [1150, 1400, 'simulation-another'],
+      ],
+    );
+  });
+});
+
+test('reports contain every case and each difference in full, and stay well-formed', async () => {
+  const results = await atReferenceOperator({ mutant }, (table, players) =>
+    check(
+      table,
+      players,
+      CASES.filter(({ rule }) => rule === 'repeats'),
+    ),
+  );
+  const counts = { differs: 0, agrees: 0, unknown: 0, skipped: 0 };
+  for (const { verdict } of results) counts[verdict]++;
+  assert.ok(counts.differs > 0 && counts.agrees > 0);
+
+  const xml = junitOf(results, URL, DEFAULT_PROFILE);
+  assert.ok(xml.includes(`<testsuite name="walletd simulate" tests="${results.length}" failures="${counts.differs}"`));
+  assert.equal(xml.match(/<testcase /g)?.length, results.length);
+  assert.equal(xml.match(/<failure /g)?.length, counts.differs);
+  assert.doesNotMatch(xml, /<cb>/);
+
+  const html = htmlOf(results, URL, DEFAULT_PROFILE);
+  assert.match(
+    html,
+    /^<!doctype html>[\s\S]*<h1>http:\/\/operator\.example\/&lt;cb&gt;: <span class="differs">differs<\/span><\/h1>/,
+  );
+  assert.equal(html.match(/<li>/g)?.length, results.length);
+  assert.equal(html.match(/<details>/g)?.length, counts.differs);
+  assert.doesNotMatch(html, /(?:src|href)="(?!#)/, 'it needs nothing else');
+});
+
+test('markup and characters that XML cannot hold are escaped', () => {
+  assert.equal(escaped('<a b="c">&\u0000\ud800😀'), '&lt;a b=&quot;c&quot;&gt;&amp;\ufffd\ufffd😀');
+});
+
+test('the script of a finding keeps a multi-line answer within its comment', () => {
+  const text = '{"statusCode": 99999,\ntouch /tmp/somewhere\n}';
+  const sent = {
+    path: '/checkBalance',
+    endpoint: 'checkBalance',
+    body: '{"id":"1"}',
+    how: 'plain',
+    signature: undefined,
+  };
+  const history = [{ ...sent, reply: { status: 200, fields: {}, text } }];
+  const player = { username: 'ann', currency: 'THB', balance: 1 };
+  const finding = { history, player, signs: false, expected: [] } as unknown as Parameters<typeof curlLines>[0];
+  assert.match(
+    curlLines(finding, 'http://127.0.0.1:1').at(-1) ?? '',
+    /# \{"statusCode": 99999, touch \/tmp\/somewhere \}$/,
+  );
+});
