@@ -13,4 +13,4 @@ if [ -z "$files" ]; then
   exit 1
 fi
 # shellcheck disable=SC2086 # a list of files without blanks
-exec node --import ./dist/test/support/ends-by-itself.js --test --test-reporter=spec --test-concurrency=1 $files
+exec sh test/run-files.sh 1 $files

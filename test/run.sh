@@ -1,6 +1,6 @@
 #!/bin/sh
 # Runs the compiled form of the test files that have a source: `sh test/run.sh` of every `*.test.ts`, `sh test/run.sh --long`
-# of every `*.long.ts`, and `sh test/run.sh 'wallet|shard/'` of those of both whose path matches. A test that hangs ends
+# of every `*.long.ts`, and `sh test/run.sh 'wallet|engine/'` of those of both whose path matches. A test that hangs ends
 # in ten minutes. If a test file is still running 30 seconds after its last test, it fails
 # (test/support/ends-by-itself.ts).
 set -eu
@@ -20,4 +20,4 @@ if [ -z "$files" ]; then
   exit 1
 fi
 # shellcheck disable=SC2086 # a list of files without blanks
-exec node --import ./dist/test/support/ends-by-itself.js --test --test-reporter=spec --test-concurrency=4 --test-timeout=600000 $files
+exec sh test/run-files.sh 4 --test-timeout=600000 $files
