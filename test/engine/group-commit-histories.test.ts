@@ -1,0 +1,291 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type FlushMember, GroupCommit } from '../../src/engine/group-commit.js';
+import type { Append, AppendOutcome, Head } from '../../src/ports/wal.js';
+
+const HEAD: Head = { lsn: { epoch: 1, sequence: 1 }, nonce: '0'.repeat(16), checksum: 0 };
+const OK: AppendOutcome = { type: 'ok' };
+const FAILED: AppendOutcome = { type: 'failed', error: new Error('the store does not answer') };
+
+/**
+ * Shards that share one append queue, and a store that answers when the test says so. `history` has a line for each
+ * flush (`flush a1,a2 b1`: shard a appends its first two commands), for each outcome, for each released reply, and for
+ * each pause. As in production, a shard keeps an append with an unknown outcome, and sends it again.
+ */
+class Scene {
+  readonly history: string[] = [];
+  /** Called for each released reply. */
+  onReply: (command: string) => void = () => {};
+  /** Called when a shard adds its commands to a flush. */
+  onDepart: (shard: string) => void = () => {};
+  onQuiet: () => void = () => {};
+  private readonly shards = new Map<string, HistoryShard>();
+  private readonly turnEnds: (() => void)[] = [];
+  private readonly pauseEnds: (() => void)[] = [];
+  private answer: ((outcomes: AppendOutcome[] | Promise<AppendOutcome[]>) => void) | undefined = undefined;
+  /** Error that the store throws at the next call instead of returning a promise. */
+  thrown: Error | undefined = undefined;
+  readonly commits = new GroupCommit({
+    wal: { appendQueueOf: () => 0, append: (appends) => this.append(appends) },
+    defer: (callback) => this.turnEnds.push(callback),
+    delay: (callback, ms) => {
+      this.history.push(`pause ${ms}`);
+      this.pauseEnds.push(callback);
+    },
+    monotonicMs: () => 0,
+    onQuiet: () => this.onQuiet(),
+  });
+
+  private append(appends: readonly Append[]): Promise<AppendOutcome[]> {
+    const names = appends.map(({ shard }) => [...this.shards.values()][shard]?.pending.join(','));
+    this.history.push(`flush ${names.join(' ')}`);
+    const { thrown } = this;
+    this.thrown = undefined;
+    if (thrown !== undefined) throw thrown;
+    assert.equal(this.answer, undefined, 'one flush at a time');
+    return new Promise((resolve) => {
+      this.answer = resolve;
+    });
+  }
+
+  /** Submits commands, named after their shard and numbered from 1: `a` becomes `a1`. */
+  command(...shards: string[]): void {
+    for (const name of shards) {
+      let shard = this.shards.get(name);
+      if (shard === undefined) {
+        shard = new HistoryShard(this.shards.size, name, this);
+        this.shards.set(name, shard);
+      }
+      shard.command();
+    }
+  }
+
+  /** Ends event-loop iterations until no flush is about to start. */
+  async endTurns(): Promise<void> {
+    while (this.turnEnds.length > 0) for (const callback of this.turnEnds.splice(0)) callback();
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+
+  /** Submits commands and starts their flush. */
+  async flush(...shards: string[]): Promise<void> {
+    this.command(...shards);
+    await this.endTurns();
+  }
+
+  async outcomes(...outcomes: AppendOutcome[]): Promise<void> {
+    await this.answered(outcomes);
+  }
+
+  async rejects(): Promise<void> {
+    await this.answered(Promise.reject(new Error('a bug in the driver')));
+  }
+
+  private async answered(outcomes: AppendOutcome[] | Promise<AppendOutcome[]>): Promise<void> {
+    const { answer } = this;
+    assert.ok(answer !== undefined, 'no flush is pending');
+    this.answer = undefined;
+    answer(outcomes);
+    for (let i = 0; i < 3; i++) await this.endTurns();
+  }
+
+  async endPause(): Promise<void> {
+    assert.equal(this.pauseEnds.length, 1, 'one pause at a time');
+    for (const callback of this.pauseEnds.splice(0)) callback();
+    await this.endTurns();
+  }
+
+  /** The lines since the last call. */
+  lines(): string[] {
+    return this.history.splice(0);
+  }
+}
+
+class HistoryShard implements FlushMember {
+  private commands = 0;
+  private waiting: string[] = [];
+  /** Commands of the append that is in the store or has an unknown outcome. */
+  pending: string[] = [];
+  private durable: string[] = [];
+
+  constructor(
+    readonly id: number,
+    private readonly name: string,
+    private readonly scene: Scene,
+  ) {}
+
+  command(): void {
+    this.waiting.push(`${this.name}${++this.commands}`);
+    this.scene.commits.request(this);
+  }
+
+  depart(): Append | undefined {
+    if (this.pending.length === 0) this.pending = this.waiting.splice(0);
+    if (this.pending.length === 0) return undefined;
+    this.scene.onDepart(this.name);
+    return { shard: this.id, expected: HEAD, entries: [] };
+  }
+
+  land(_append: Append, outcome: AppendOutcome): void {
+    this.scene.history.push(`${this.name} ${outcome.type}`);
+    if (outcome.type === 'ok') this.durable.push(...this.pending.splice(0));
+    if (this.pending.length > 0 || this.waiting.length > 0) this.scene.commits.request(this);
+  }
+
+  tell(): void {
+    for (const command of this.durable.splice(0)) {
+      this.scene.history.push(`reply ${command}`);
+      this.scene.onReply(command);
+    }
+  }
+}
+
+test('a partial failure releases replies of durable appends alone, then repeats the rest', async () => {
+  const scene = new Scene();
+  await scene.flush('a', 'b', 'c', 'b');
+  await scene.outcomes(OK, FAILED, OK);
+  assert.deepEqual(scene.lines(), [
+    'flush a1 b1,b2 c1',
+    ...['a ok', 'b failed', 'c ok', 'reply a1', 'reply c1'],
+    'flush b1,b2',
+  ]);
+  await scene.outcomes(OK);
+  assert.deepEqual(scene.lines(), ['b ok', 'reply b1', 'reply b2']);
+});
+
+test('a repeated append has the same commands, and later commands follow it', async () => {
+  const scene = new Scene();
+  await scene.flush('a', 'b');
+  scene.command('b', 'a');
+  await scene.outcomes(OK, FAILED);
+  await scene.outcomes(OK, OK);
+  await scene.outcomes(OK);
+  assert.deepEqual(scene.lines(), [
+    'flush a1 b1',
+    ...['a ok', 'b failed', 'reply a1'],
+    'flush b1 a2',
+    ...['b ok', 'a ok', 'reply b1', 'reply a2'],
+    'flush b2',
+    ...['b ok', 'reply b2'],
+  ]);
+});
+
+test('a store that rejects leaves every append of the flush unanswered', async () => {
+  const scene = new Scene();
+  await scene.flush('a', 'b');
+  await scene.rejects();
+  assert.deepEqual(scene.lines(), ['flush a1 b1', 'a failed', 'b failed', 'pause 20']);
+  await scene.endPause();
+  await scene.outcomes(OK, OK);
+  assert.deepEqual(scene.lines(), ['flush a1 b1', 'a ok', 'b ok', 'reply a1', 'reply b1']);
+});
+
+test('a store that throws before it returns a promise is retried as well', async () => {
+  const scene = new Scene();
+  scene.thrown = new Error('a bug in the driver');
+  await scene.flush('a');
+  assert.deepEqual(scene.lines(), ['flush a1', 'a failed', 'pause 20']);
+  await scene.endPause();
+  await scene.outcomes(OK);
+  assert.deepEqual(scene.lines(), ['flush a1', 'a ok', 'reply a1']);
+});
+
+test('commands that arrive during a pause wait for its end', async () => {
+  const scene = new Scene();
+  await scene.flush('a');
+  await scene.outcomes(FAILED);
+  await scene.flush(...'b'.repeat(20));
+  assert.deepEqual(scene.lines(), ['flush a1', 'a failed', 'pause 20']);
+  await scene.endPause();
+  assert.deepEqual(scene.lines(), [`flush a1 ${Array.from({ length: 20 }, (_, i) => `b${i + 1}`).join(',')}`]);
+});
+
+test('after a recovery, the next outage begins with the shortest pause', async () => {
+  const scene = new Scene();
+  await scene.flush('a');
+  await scene.outcomes(FAILED);
+  await scene.endPause();
+  await scene.outcomes(FAILED);
+  await scene.endPause();
+  await scene.outcomes(OK);
+  await scene.flush('a');
+  await scene.outcomes(FAILED);
+  const pauses = scene.lines().filter((line) => line.startsWith('pause'));
+  assert.deepEqual(pauses, ['pause 20', 'pause 40', 'pause 20']);
+});
+
+test('a partial failure ends an outage, so the next pause is the shortest', async () => {
+  const scene = new Scene();
+  await scene.flush('a', 'b');
+  await scene.outcomes(FAILED, FAILED);
+  await scene.endPause();
+  await scene.outcomes(FAILED, OK);
+  await scene.outcomes(FAILED);
+  const pauses = scene.lines().filter((line) => line.startsWith('pause'));
+  assert.deepEqual(pauses, ['pause 20', 'pause 20']);
+});
+
+test('a command submitted while a shard departs belongs to the next flush', async () => {
+  const scene = new Scene();
+  scene.onDepart = (shard) => {
+    scene.onDepart = () => {};
+    scene.command(shard);
+  };
+  await scene.flush('a');
+  assert.deepEqual(scene.lines(), ['flush a1']);
+  await scene.outcomes(OK);
+  assert.deepEqual(scene.lines(), ['a ok', 'reply a1', 'flush a2']);
+  await scene.outcomes(OK);
+  assert.deepEqual(scene.lines(), ['a ok', 'reply a2']);
+});
+
+test('commands submitted by released replies form one next flush', async () => {
+  const scene = new Scene();
+  scene.onReply = (command) => {
+    if (command.endsWith('1')) scene.command('a', 'b');
+  };
+  await scene.flush('a', 'b');
+  await scene.outcomes(OK, OK);
+  assert.deepEqual(scene.lines(), ['flush a1 b1', 'a ok', 'b ok', 'reply a1', 'reply b1', 'flush a2,a3 b2,b3']);
+  await scene.outcomes(OK, OK);
+  assert.deepEqual(scene.lines(), ['a ok', 'b ok', 'reply a2', 'reply a3', 'reply b2', 'reply b3']);
+});
+
+test('replies released while a full flush is pending do not start another', async () => {
+  const scene = new Scene();
+  scene.onReply = (command) => {
+    if (command === 'a1') scene.command(...'b'.repeat(20));
+  };
+  await scene.flush('a');
+  scene.command(...'a'.repeat(16));
+  await scene.outcomes(OK);
+  const full = Array.from({ length: 16 }, (_, i) => `a${i + 2}`).join(',');
+  assert.deepEqual(scene.lines(), ['flush a1', 'a ok', `flush ${full}`, 'reply a1']);
+});
+
+test('a reply that submits a command during an outage does not shorten the pause', async () => {
+  const scene = new Scene();
+  scene.onReply = () => scene.command('a');
+  await scene.flush('a', 'b');
+  await scene.outcomes(OK, FAILED);
+  await scene.outcomes(FAILED, FAILED);
+  scene.command('c');
+  await scene.endTurns();
+  assert.deepEqual(scene.lines(), [
+    'flush a1 b1',
+    ...['a ok', 'b failed', 'reply a1'],
+    'flush b1 a2',
+    ...['b failed', 'a failed', 'pause 20'],
+  ]);
+});
+
+test('a command submitted from onQuiet waits for the pending flush', async () => {
+  const scene = new Scene();
+  scene.onQuiet = () => {
+    scene.onQuiet = () => {};
+    scene.command('b');
+  };
+  await scene.flush('a');
+  assert.deepEqual(scene.lines(), ['flush a1']);
+  await scene.outcomes(OK);
+  assert.deepEqual(scene.lines(), ['a ok', 'reply a1', 'flush b1']);
+});
