@@ -46,6 +46,7 @@ before(() => {
   const packed = readdirSync(folder.path).find((file) => file.endsWith('.tgz')) as string;
   run('npm', ['install', '--global', '--prefix', prefix, '--prefer-offline', join(folder.path, packed)]);
   run('tar', ['--extract', '--file', packed]);
+  cpSync(join(unpacked, 'dist/package-lock.json'), join(unpacked, 'package-lock.json'));
   run('npm', ['ci', '--omit=dev', '--prefer-offline'], unpacked);
 });
 
