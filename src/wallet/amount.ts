@@ -70,7 +70,7 @@ export function isSafeBalance(units: Units): boolean {
   return Number.isSafeInteger(units);
 }
 
-/** An exact sum of any size. Over months, sums of money exceed the range of safe integers. */
+/** An exact sum of any size. The sums of several months exceed the range of safe integers. */
 export class ExactSum {
   private high = 0n;
   private low = 0;
@@ -123,7 +123,7 @@ export function formatUnits(units: Units, scale: number): string {
   return joinDigits(units < 0, whole, fraction, scale);
 }
 
-/** Like `formatUnits`, but for a sum that may exceed the range of a number. */
+/** Like `formatUnits`, but for a sum that may exceed the range of safe integers. */
 export function formatSum(units: bigint, scale: number): string {
   const magnitude = units < 0n ? -units : units;
   const power = BigInt(unitsPerWhole(scale));
@@ -175,7 +175,7 @@ export class AmountLimits {
     this.byCurrency = new Map(Object.entries(maxima.byCurrency));
   }
 
-  /** The limit in whole currency units. */
+  /** The currency's limit in whole units. */
   of(currency: string): number {
     const own = this.byCurrency.size === 0 ? undefined : this.byCurrency.get(currency);
     return own ?? this.maxima.default ?? toDecimal(AMOUNT_UNITS_DEFAULT_MAX, this.scales.of(currency));

@@ -63,8 +63,8 @@ function takeRequest(wallet: Wallet, id: string): Pick<OperationFacts, 'id' | 'a
 }
 
 /**
- * Remembers an operation that moves no money, together with its operator's name. Without a name there is nothing worth
- * remembering.
+ * Remembers an operation that moves no money, together with its operator's name. An operation without an operator's
+ * name is not remembered.
  */
 function rememberMoneyless(wallet: Wallet, type: OperationType, { timeMs, by }: OperatorEvent): void {
   if (by !== undefined) wallet.addOperation({ type, id: '', amount: 0, after: wallet.balance, timeMs, by });
@@ -146,8 +146,8 @@ export function applyChange(wallet: Wallet, event: CallbackApplied, change: Chan
 }
 
 /**
- * True for changes that may move an amount other than the one that the transactions explain. A void may use the
- * request's amounts, and a rollback with skip leaves payouts with the player.
+ * True for changes that may move an amount that the transactions do not account for. A void may use the request's
+ * amounts, and a rollback with skip leaves payouts with the player.
  */
 function mayCarry(change: Change): boolean {
   switch (change.type) {
@@ -164,7 +164,7 @@ function mayCarry(change: Change): boolean {
 
 /**
  * Writes the change into the wallet's transactions; returns the part of the balance change that the transactions
- * explain.
+ * account for.
  */
 function writeChange(wallet: Wallet, event: CallbackApplied, change: Change, before: Units): Units {
   const { productId, version, timeMs } = event;
@@ -297,7 +297,7 @@ function writeChange(wallet: Wallet, event: CallbackApplied, change: Change, bef
     }
     case 'round-marked': {
       const round = wallet.roundFor(productId, change.roundId);
-      // A round without transactions can only be found through a mark, so add one.
+      // A round is found through its transactions. Add a mark to a round that has none.
       if (round.markMs === -1 && !round.isKnown) addTombstone(wallet, round, 'mark', '', timeMs);
       else if (change.touches) round.bearer?.touch(timeMs);
       round.mark(change.markMs);
@@ -418,13 +418,13 @@ function writeChange(wallet: Wallet, event: CallbackApplied, change: Change, bef
   }
 }
 
-/** Notes the platform's confirmation of a bet, which may arrive after the settle. */
+/** Records the platform's confirmation of a bet, which may arrive after the settle. */
 function open(bet: Transaction): void {
   bet.markOpened();
   if (bet.state === 'WAITING') bet.state = 'OPEN';
 }
 
-/** Reopens a bet or tip; returns the part of the balance change that the reopening explains. */
+/** Reopens a bet or tip; returns the part of the balance change that the reopening accounts for. */
 function reopen(wallet: Wallet, bet: Transaction, skip: boolean, timeMs: number): Units {
   const explained = bet.held - bet.paid;
   assert(bet.state === 'SETTLED' || bet.state === 'REFUND', 'what is final is not rolled back');

@@ -8,8 +8,8 @@ import type { Event, OperatorEvent } from './event.js';
  */
 export interface AuditHead {
   /**
-   * LSN after which the chain begins. Usually 0-0; in a log begun by an older walletd, the start of its first snapshot
-   * with a chain.
+   * LSN after which the chain begins. Usually 0-0; in a log that an older walletd started, the start of the first
+   * snapshot that has a chain.
    */
   readonly since: string;
   /** Number of operations in the chain. */

@@ -6,11 +6,11 @@ interface ChangeFacts {
   /** Ledger kind under which the change is posted. */
   readonly kind: LedgerKind;
   /**
-   * True if the change uses memory. It can then be refused while memory is full; the platform ends the game, and no
-   * player loses money.
+   * True if the change uses memory. It can then be refused while memory is full; the platform then ends the game, and
+   * no player loses money.
    */
   readonly opens: boolean;
-  /** True if the change moved nothing and is remembered only to answer later messages. */
+  /** True if the change moves no money and is remembered only to answer later messages. */
   readonly isNote?: true;
 }
 

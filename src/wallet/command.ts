@@ -51,8 +51,8 @@ interface TokenEnvelope extends Envelope {
 }
 
 /**
- * Changes nothing but is a command, not a query: it is executed in order with the player's other commands, even if it
- * has to wait behind a bet that needs the archive. Queries do not wait.
+ * A command rather than a query, although it changes nothing: it is executed in order with the player's other commands,
+ * even behind a bet that waits for the archive. Queries do not wait.
  */
 export interface CheckBalanceCommand extends Omit<TokenEnvelope, 'timestampMillis'> {
   readonly type: 'checkBalance';

@@ -21,7 +21,7 @@ export type OperatorEvent =
   | RequestClosed
   | PlayerBlocked;
 
-/** Start or end of a player's session. These events are not part of the audit trail, because logins would flood it. */
+/** Start or end of a player's session. These events are not part of the audit trail, because they would flood it. */
 export type SessionEvent = SessionSet | SessionEnded;
 
 interface Stamp {
@@ -76,7 +76,7 @@ export interface BalanceCorrected extends Signed, Approved {
   readonly reason: string;
 }
 
-/** A request for more money than one operator alone may move. Nothing moves until a second operator approves. */
+/** A request to move more money than one operator may move alone. Nothing moves until a second operator approves. */
 export interface MoneyRequested extends Signed {
   readonly type: 'money-requested';
   readonly id: string;
@@ -90,7 +90,7 @@ export interface MoneyRequested extends Signed {
   readonly reason: string;
 }
 
-/** The end of a request for which no money moves: it was refused or has expired. */
+/** A request that ended without moving money, because it was refused or expired. */
 export interface RequestClosed extends Signed {
   readonly type: 'request-closed';
   readonly id: string;
@@ -124,7 +124,7 @@ export interface RoundsArchived extends Stamp {
   readonly type: 'rounds-archived';
   readonly rounds: readonly RoundName[];
   /**
-   * The shard's archive mark: all of the shard's records up to this one were durable in the archive. Undefined in older
+   * The shard's archive mark: all of the shard's records up to this one are durable in the archive. Undefined in older
    * logs.
    */
   readonly mark?: ArchiveMark | undefined;

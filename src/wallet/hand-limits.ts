@@ -13,7 +13,7 @@ export interface HandMaxima {
 export type HandLimit = 'amount' | 'day' | 'minute';
 
 /**
- * An operator's usage of the limits: units moved in a currency on this UTC day, in either direction, and operations in
+ * An operator's use of the limits: units moved in a currency on this UTC day, in either direction, and operations in
  * the last minute.
  */
 export interface HandUse {

@@ -8,7 +8,7 @@ export function isId(value: unknown): value is string {
   return isText(value, ID_LENGTH_MAX);
 }
 
-/** True for a valid reason. Blanks alone are not a reason. */
+/** True for a valid reason. A reason must contain more than blanks. */
 export function isReason(value: unknown): value is string {
   return isText(value, REASON_LENGTH_MAX) && value.trim() !== '';
 }
@@ -22,8 +22,8 @@ function isText(value: unknown, lengthMax: number): value is string {
 }
 
 /**
- * True if the text has more than `most` code points. Counts them only if the number of UTF-16 units leaves the question
- * open.
+ * True if the text has more than `most` code points. Counts them only if the number of UTF-16 units does not settle the
+ * question.
  */
 export function isLongerThan(text: string, most: number): boolean {
   if (text.length <= most) return false;

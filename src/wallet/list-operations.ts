@@ -38,7 +38,7 @@ export interface OperationPage {
   readonly next: OperationCursor | undefined;
 }
 
-/** Operator actions on the player, newest first, as far as the wallet still remembers them. */
+/** Operator actions on the player, newest first, limited to those that the wallet still remembers. */
 export function listOperations(wallet: Wallet, limit: number, after: OperationCursor | undefined): OperationPage {
   const { currency } = wallet;
   const items: OperationView[] = [];

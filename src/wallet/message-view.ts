@@ -41,7 +41,7 @@ export class MessagesOfPage {
 
   /**
    * The transaction's messages; undefined if they do not fit on the page. `isCut` is true if this transaction alone has
-   * more messages than a page allows; only the newest ones are then listed.
+   * more messages than fit on a page; then only the newest ones are listed.
    */
   tryList(item: Transaction): { readonly messages: readonly MessageView[]; readonly isCut: boolean } | undefined {
     const { round } = item;
@@ -71,7 +71,7 @@ function messagesOf(item: Transaction, isTouched: boolean): MessageView[] {
   const rollbacks = new Set<number>();
   return effects.flatMap((effect, i): MessageView | [] => {
     const { type, version, requestId, amount, before, after, waiting, skip } = effect;
-    // A rollback of an already open bet had no effect. It is stored with the answer of the rollback that opened the
+    // A rollback of an already open bet had no effect. It was stored with the answer of the rollback that opened the
     // bet, so skip it here.
     if (type === 'rollback' && rollbacks.has(version)) return [];
     if (type === 'rollback') rollbacks.add(version);
@@ -127,8 +127,8 @@ function withoutRepeats(round: Round, closings: readonly RoundClosing[]): readon
   }
   return closings.filter(({ type, id, version }) => {
     if (type !== 'rollback') return true;
-    // The transactions store no request id for a rollback BY_ROUND. Of the rollbacks with this version, the first one
-    // is then the one that had the effect.
+    // The transactions store no request id for a rollback BY_ROUND. The first rollback with this version is therefore
+    // the one that had the effect.
     const request = requests.get(version) || id;
     requests.set(version, request);
     return request === id;

@@ -106,7 +106,7 @@ export type QueryResult =
   | {
       readonly type: 'archivable';
       readonly players: readonly ArchivablePlayer[];
-      /** Position at which to continue. After all players have been examined, this is the first player. */
+      /** The position at which to continue; the first player again after all players have been examined. */
       readonly next: ArchivablePlace;
     }
   | {
@@ -346,7 +346,7 @@ function listTransactions(
     items.push({ ...view, ...told });
     next = place;
   }
-  // The archive has older transactions, for which the caller must send another query.
+  // Older transactions are in the archive; the caller must fetch them with another query.
   if (downTo > 0) return { items, next: { version: downTo - 1, shown: 0 } };
   return { items, next: undefined };
 }
@@ -369,7 +369,7 @@ function newestOf(wallet: Wallet, upTo = Number.POSITIVE_INFINITY, wanted: numbe
 
 /** Transactions of archived rounds. */
 function archivedOf(wallet: Wallet, upTo = Number.POSITIVE_INFINITY, images: readonly Buffer[]): Listed[] {
-  // One copy serves all rounds, because the views of its transactions stay in use until the page is full.
+  // All rounds share one working copy, because the page uses the views of its transactions until it is full.
   const copy = Wallet.begin(wallet.tables.draft(), wallet.currency, wallet.username);
   return missingRounds(wallet, images).flatMap((image) => {
     const listed: Listed[] = [];
@@ -395,7 +395,8 @@ function compareTexts(a: string, b: string): number {
 }
 
 /**
- * Like a list for one player, but read from memory only, so that it may lack closed transactions that were archived.
+ * Like a list for one player, but read from memory only. The list may therefore lack closed transactions that were
+ * archived.
  */
 function listWanted(
   wallet: Wallet,

@@ -1,4 +1,4 @@
-/** Final refusals that occur in normal operation, decided by the domain rules. */
+/** Permanent refusals that occur in normal operation and follow from the domain rules. */
 export type Rejection =
   | 'user-not-found'
   | 'insufficient-balance'
@@ -13,7 +13,7 @@ export type Rejection =
   | 'amount-out-of-range'
   | 'limit-reached';
 
-/** Final refusals of manual movements by an operator. */
+/** Permanent refusals of an operator's manual movements. */
 export type HandRejection =
   /** The movement needs a second operator's approval first. */
   | 'approval-pending'
@@ -37,7 +37,7 @@ export type Busy =
   /** The archive's record of the named round cannot be read, so the right answer is unknown. */
   | 'archive-damaged'
   | 'shutting-down'
-  /** An older node, which may take over the player's shard, could not read the outcome. */
+  /** An older node may take over the player's shard and could not read the outcome. */
   | 'upgrading'
   /** The player's shard belongs to another node. The command was definitely not executed here. */
   | 'moved'

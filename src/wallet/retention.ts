@@ -6,7 +6,7 @@ import type { Wallet } from './state/wallet.js';
 /*
  * Retention. Ids are remembered for months, not forever (docs/decisions.md section 3). A round is forgotten as a unit,
  * once none of its bets is open and nothing in it has changed during the retention period. A late message therefore
- * finds either the complete round or nothing.
+ * finds the complete round or nothing at all.
  */
 
 /** True if forgetting everything older than `beforeMs` would change the wallet. */

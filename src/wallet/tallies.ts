@@ -75,7 +75,7 @@ interface Product {
 /**
  * Ledger totals of a shard's log by day, currency and kind, and by product. Like the wallets, they are computed by
  * folding over the log's events, stored with each snapshot and continued from there. They prove nothing about balances;
- * that is the task of `walletd verify`.
+ * `walletd verify` checks those.
  */
 export class Tallies implements Ledger {
   private readonly days = new Map<number, Day>();
@@ -91,7 +91,6 @@ export class Tallies implements Ledger {
    * older walletd, which does not record this and may have archived rounds without a mark.
    */
   neverArchived = false;
-  /** The sums to which the method `moved` adds. */
   private kinds: Map<LedgerKind, Moved> | undefined = undefined;
 
   /** `audit` is the head from which the audit chain continues. */

@@ -8,8 +8,8 @@ import { type Rules, refusesProduct } from './rules.js';
 
 /**
  * The reason for refusing a new bet or tip; undefined if it is allowed. Called after the check for repeats, because a
- * repeat gets its first answer even if the player has been blocked since. Never called for messages that close a bet or
- * pay.
+ * repeat gets its first answer even if the player has been blocked since. Not called for messages that close a bet or
+ * pay money out.
  */
 export function refusalOfNew(
   wallet: Wallet,

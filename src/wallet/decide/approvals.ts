@@ -35,7 +35,7 @@ export function needsApproval({ approvalAbove }: Rules, currency: string, amount
 
 /**
  * Records the movement as a request that waits for a second operator. The caller has already checked that the movement
- * would be possible at present.
+ * is currently possible.
  */
 export function decideRequest(wallet: Wallet, wish: Wish, rules: Rules, nowMs: number): Decision {
   const { all, own } = wallet.tables.pending.count(wish.by?.name, nowMs);

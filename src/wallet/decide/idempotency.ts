@@ -70,7 +70,7 @@ export function predatesRollback(
   return item.isRolledBack && item.lacksHashOf(types) && isSentBefore(item, timestampMillis);
 }
 
-/** True if the platform sent the message no later than the newest rollback, by the platform's clock. */
+/** True if, by the platform's clock, the message was sent no later than the newest rollback. */
 function isSentBefore(item: TransactionRecord, timestampMillis: number): boolean {
   return timestampMillis <= (item.newestRollback?.sentMs ?? -1);
 }

@@ -159,9 +159,9 @@ function decideMovement(
 }
 
 /**
- * Decides a correction. A typing error must not put a player into debt, but a debt is sometimes right, for example if
- * money paid by mistake has been spent. A negative balance therefore requires `allowNegativeBalance`. Giving money is
- * always allowed, even if the balance remains negative.
+ * Decides a correction. A typing error must not put a player into debt. A debt can be correct, however: for example,
+ * the player may have spent money that was paid by mistake. A negative balance therefore requires
+ * `allowNegativeBalance`. Giving money is always allowed, even if the balance remains negative.
  */
 function decideCorrection(
   wallet: Wallet,

@@ -34,12 +34,12 @@ function decideByTransaction(wallet: Wallet, command: RollbackCommand, txn: Roll
   if (bet.isOpen || bet.state === 'TIPS') {
     const newest = bet.newestRollback;
     if (newest === undefined) return fail('transaction-not-found');
-    // Do not acknowledge a repeat that cannot be remembered. If it were sent again after the next result, it would take
-    // back that result.
+    // Do not acknowledge a repeat that cannot be remembered: the same message, sent again after the next result, would
+    // take back that result.
     if (bet.rollbackCount >= rules.historyMax) return fail('duplicate-transaction');
     return repeatOf(newest, memory(wallet, bet, false));
   }
-  // A tip that was credited as unknown has never been open in this wallet.
+  // A tip that was credited as unknown was never open in this wallet.
   if (bet.kind === 'tip' && bet.paidOut) return fail('transaction-not-found');
   if (bet.kind === 'tombstone' || (bet.state !== 'SETTLED' && bet.state !== 'REFUND')) return fail('already-cancelled');
   if (bet.rollbackCount >= rules.historyMax) return fail('limit-reached');
@@ -172,7 +172,7 @@ function repeatOf(rollback: FirstAnswer, memory?: Change): Verdict {
   return repeat(rollback, 'rollback', memory);
 }
 
-/** A repeat marker. It ensures that this request counts as a repeat in every later state. */
+/** A repeat marker. With it, this request counts as a repeat from now on. */
 function memory({ balance }: Wallet, { id }: Transaction, byRound: boolean): Change {
   return { type: 'rollback-repeated', id, byRound, after: balance };
 }

@@ -62,7 +62,7 @@ function decideSingleState(wallet: Wallet, command: SettleBetsCommand, txn: Sett
   );
 }
 
-/** Settles a single-state round that a rollback has reopened. If its stake was taken, it is already held. */
+/** Settles a single-state round that a rollback has reopened. A stake that was taken is already held. */
 function resettle(wallet: Wallet, bet: Transaction, txn: SettleTxn): Verdict {
   const skip = txn.skipBalanceUpdate;
   const { held } = bet;

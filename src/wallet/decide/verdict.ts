@@ -7,7 +7,7 @@ import type { FirstAnswer } from '../state/transaction-record.js';
 import type { Wallet } from '../state/wallet.js';
 import { isOwnRequest } from './idempotency.js';
 
-/** The decision on one element of a request. It has not changed anything yet. */
+/** The decision on one element of a request, which has not been applied yet. */
 export type Verdict =
   | { readonly type: 'change'; readonly change: Change; readonly remarks: readonly Remark[] }
   /**

@@ -8,9 +8,9 @@ const SLOTS_MIN = 8;
 const LOAD_MAX = 0.8;
 const LOAD_MIN = 0.4;
 const GROWTH = 1.25;
-/** Estimate of the factor by which the fullest partition exceeds the mean. */
+/** Estimated ratio of the fullest partition to the average one. */
 const SPREAD = 1.08;
-/** Hashes that agree in this many leading bits always share a partition, however many they are. */
+/** Hashes that agree in this many leading bits share one partition, however many of them there are. */
 const DEPTH_MAX = 20;
 /**
  * A full partition is not split if the directory is already this many times larger than the number of rows requires.
@@ -29,8 +29,8 @@ interface Partition {
 }
 
 /**
- * Index that finds rows by the hash of a key, stored outside V8's heap. It grows in small steps: a directory, indexed
- * by the leading bits of the hash, points to partitions, which grow by a quarter and are split when they become large.
+ * Index from the hash of a key to rows, stored outside V8's heap. The index grows in small steps: a directory, indexed
+ * by the leading bits of the hash, points to partitions. Partitions grow by a quarter, and large ones are split.
  */
 export class HashIndex {
   count = 0;

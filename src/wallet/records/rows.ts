@@ -1,6 +1,6 @@
 /**
- * Number of rows per segment: enough to give the garbage collector few objects, and few enough to add a segment without
- * a long pause.
+ * Number of rows per segment: large enough that the garbage collector sees few objects, and small enough that adding a
+ * segment causes no long pause.
  */
 export const SEGMENT_ROWS = 8192;
 

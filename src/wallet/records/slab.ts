@@ -1,6 +1,6 @@
 import { assert, must } from '../../base/assert.js';
 
-/** Page size. Bytes that are too few for another slot are left unused at the end of the page. */
+/** Page size. The rest of a page that is too short for another slot stays unused. */
 export const PAGE_BYTES = 256 * 1024;
 const GRANULE = 8;
 /** Size of the owner field in front of each blob. Owner 0 marks a free slot. */
@@ -116,9 +116,9 @@ export class Slab {
   }
 
   /**
-   * Examines the next page, which takes a fraction of a millisecond, moves included. If at least a quarter of the page
-   * is empty and other pages have space, moves its blobs there and reports each owner's new place to `onMove`. Returns
-   * true after the last page of a cycle.
+   * Examines the next page. A call takes a fraction of a millisecond, including any moves. If at least a quarter of the
+   * page is empty and other pages have space, moves its blobs there and reports each owner's new place to `onMove`.
+   * Returns true after the last page of a cycle.
    */
   compact(onMove: (owner: number, place: number) => void): boolean {
     this.cursor++;
@@ -195,8 +195,8 @@ export class Slab {
   }
 
   /**
-   * A page for a single blob that is too long for shared pages. It has spare space, so that a growing blob is not
-   * copied at every append.
+   * A page for a single blob that is too long for shared pages. The page has spare space, so that a growing blob is not
+   * copied on every append.
    */
   private ownPage(needed: number): Page {
     const page = this.newPage(sizeOf(needed));

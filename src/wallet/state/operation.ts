@@ -75,8 +75,8 @@ export function movedBy({ type, amount }: Pick<OperationFacts, 'type' | 'amount'
 }
 
 /*
- * Flags in one word: the type, three bits that tell whether there is a reason, an approver and terms, and above them
- * the operator's number.
+ * Flags in one word: the type, three bits that indicate a reason, an approver and terms, and above them the operator's
+ * number.
  */
 const TYPE_MASK = 0b1111;
 const HAS_REASON = 0b1_0000;

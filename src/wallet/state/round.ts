@@ -304,7 +304,7 @@ export class Round {
   addSettlement({ transaction, bets }: Settlement): void {
     const listBytes = bets.length * NUMBER_BYTES_MAX;
     const bytes = scratchOf(1 + 2 * NUMBER_BYTES_MAX + 2 * listBytes);
-    // The length of the list precedes the list, so write the list first and leave enough space before it.
+    // The list is preceded by its length. Leave enough space, write the list, and then write its length in front.
     const listAt = 1 + 2 * NUMBER_BYTES_MAX + listBytes;
     let listEnd = listAt;
     for (const { row } of bets) listEnd = writeNumber(bytes, listEnd, row);

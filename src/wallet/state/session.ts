@@ -1,6 +1,6 @@
 /**
- * A player's game session, opened by the operator. Only a digest of the token is stored, from which the token cannot be
- * derived.
+ * A player's game session, opened by the operator. Stores only a digest of the token, from which the token cannot be
+ * recovered.
  */
 export interface Session {
   /** See src/callback/session-token.ts. */

@@ -94,7 +94,7 @@ const ROW_MAX = 2 ** OWNER_SHIFT - 1;
  * including itself.
  */
 export const USED_BYTES = 4;
-/** Scratch buffer in which a complete blob is assembled. The longest blobs belong to rounds with many messages. */
+/** Scratch buffer for assembling a complete blob. The longest blobs belong to rounds with many messages. */
 let scratch = Buffer.alloc(64 * 1024);
 
 /** Scratch space for a blob, valid until the next call. */
@@ -143,7 +143,7 @@ export class Tables {
   readonly pending = new PendingRequests();
   private maybeDraft: Tables | undefined = undefined;
   /**
-   * Keys of the latest lookups, reused to avoid creating a closure per lookup. A key that was not found is usually
+   * Keys of the latest lookups, reused so that a lookup need not create a closure. A key that was not found is usually
    * inserted next.
    */
   private readonly playerKey: Key;
@@ -451,7 +451,7 @@ const NAMESPACE_BITS = 3;
 /** Initial size, sufficient for most ids. */
 const KEY_BYTES = 256;
 
-/** Row of a cached key if it has not been looked up since the last insert or delete. */
+/** Row that is cached for the latest key; undefined after an insert or a delete. */
 const UNKNOWN = -1;
 
 /** Caches the hash and row of the latest key, because a command uses the same key several times. */

@@ -280,7 +280,7 @@ export class TransactionRecord {
 
   /**
    * Records the time of a change. A round's time never goes back, even if log time was set back, because the round's
-   * newest archive record must belong to the latest day.
+   * newest archive record must have the latest day.
    */
   touch(timeMs: number): void {
     const index = (this.at >> 1) + D_TRANSACTION_UPDATED;

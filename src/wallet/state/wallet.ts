@@ -51,7 +51,7 @@ export interface Tallies {
   readonly tipsDay: number;
   readonly tipsCredited: number;
   /**
-   * The part of the balance that no transaction or operation in the wallet explains. It comes from forgotten and
+   * The part of the balance that no transaction or operation in the wallet accounts for. It comes from forgotten and
    * archived items, and from voids that used the request's amounts. It is part of the ledger and, unlike a balance, has
    * no upper limit.
    */
@@ -72,7 +72,10 @@ export interface Counts {
   readonly oldestSeconds: number;
 }
 
-/** Maximum number of transactions and operations of a wallet that may hibernate. Its record is written in one step. */
+/**
+ * Maximum number of transactions and operations of a wallet that may hibernate. The record of such a wallet is written
+ * in one step.
+ */
 export const SHORT_MAX = 128;
 
 /* Flags of a player, in the lowest bits of the word that also holds the currency number. */
@@ -248,7 +251,7 @@ export class Wallet {
     words[at + PLAYER_OLDEST] = oldestSeconds;
   }
 
-  /** True if the wallet has so few items that visiting them all takes no more than about ten microseconds. */
+  /** True if visiting all items of the wallet takes no more than about ten microseconds. */
   get isShort(): boolean {
     let items = this.transactionCount;
     for (const _operation of this.allOperations()) if (++items > SHORT_MAX) return false;
@@ -326,7 +329,7 @@ export class Wallet {
     this.words[this.at + PLAYER_CLOSED] = secondsOf(closedMs);
   }
 
-  /** Notes that a round may have been closed at this time. */
+  /** Records that a round may have been closed at this time. */
   noteChange(timeMs: number): void {
     const closed = this.words[this.at + PLAYER_CLOSED] as number;
     if (timeMs < closed * MS) this.noteClosed(timeMs);

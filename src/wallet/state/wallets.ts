@@ -69,7 +69,7 @@ export class Wallets {
     return wallet;
   }
 
-  /** Like `at`, but does not count as a use, so that the wallet soon hibernates again. */
+  /** Like `at`, but the access does not count as a use, so the wallet soon hibernates again. */
   lookAt(position: number): Wallet | undefined {
     const wallet = this.peekAt(position);
     if (wallet?.isPacked) atOnce(this.unpackInSteps(wallet));
