@@ -10,7 +10,7 @@ export interface TimeWitnesses {
   readonly known: KnownTime | undefined;
 }
 
-/** A confirmed time, and how long walletd has run since then. */
+/** A confirmed time and the time that walletd has run since then. */
 export interface KnownTime {
   readonly confirmedMs: number;
   /**
@@ -23,16 +23,16 @@ export interface KnownTime {
 /**
  * Factor by which confirmed time may run faster than real time on a node whose clock no other clock confirms. A node
  * that was down for 30 days catches up after 30 hours. A clock that is 200 days ahead deletes no data for hours, and
- * after that one day's slice per hour.
+ * after that it deletes one day's data per hour.
  */
 export const ADVANCE_RATE = 24;
 
 /**
- * The latest time that an irreversible action (dropping days of the archive, forgetting ids) may take for the current
+ * The latest time that an irreversible action (dropping days of the archive, forgetting ids) may use as the current
  * time. Undefined if no such action is allowed now.
  *
  * The earliest of all clocks counts, because acting too late costs space, whereas acting too early costs data. A single
- * clock confirms nothing: without other members and without a server, the result is at most the known time plus a
+ * clock is not a confirmation: without other members and without a server, the result is at most the known time plus a
  * bounded advance.
  */
 export function irreversibleTimeMs({ ourMs, peersMs, serverMs, known }: TimeWitnesses): number | undefined {

@@ -1,7 +1,7 @@
 /*
  * JSON Schemas with the TypeScript type that they describe: plain objects for ajv, fast-json-stringify and OpenAPI,
- * with a type that exists only at compile time. TypeBox offers this and much more, but loading its 373 files took a
- * quarter of a second at every start of a command or worker.
+ * with a type that exists only at compile time. TypeBox offers the same and much more, but loading its 373 files added
+ * a quarter of a second to every start of a command or worker.
  */
 declare const described: unique symbol;
 
@@ -63,7 +63,7 @@ export function choice<const T extends string>(values: readonly T[], keywords?: 
   return { type: 'string', enum: values, ...keywords };
 }
 
-/** The same schema, which also accepts null. */
+/** The same schema, but null is accepted as well. */
 export function nullable<T>(schema: Schema<T>): Schema<T | null> {
   const { type, enum: values } = schema as { type: string; enum?: unknown[] };
   return { ...schema, type: [type, 'null'], ...(values && { enum: [...values, null] }) };

@@ -1,6 +1,6 @@
 /**
- * An external system is temporarily unavailable: a server that refuses connections, is loading its data or is
- * unreachable. Other server faults, such as a wrong password, version or setting, are not outages.
+ * Thrown when an external system is temporarily unavailable: a server that refuses connections, is loading its data or
+ * is unreachable. Other server faults, such as a wrong password, version or setting, are not outages.
  */
 export class OutageError extends Error {
   override readonly name = 'OutageError';

@@ -9,14 +9,14 @@ export class RestartBudget {
   private isComingBack = false;
   private backMs = Number.NEGATIVE_INFINITY;
 
-  /** Notes a failure at this monotonic time. Returns true if the component should be restarted. */
+  /** Records a failure at this monotonic time. Returns true if the component should be restarted. */
   failed(nowMs: number): boolean {
     if (this.isComingBack || nowMs - this.backMs < WINDOW_MS) return false;
     this.isComingBack = true;
     return true;
   }
 
-  /** Notes that the component is serving. After the first start, which is not a restart, no minute begins. */
+  /** Records that the component is serving. The first start is not a restart, so it begins no minute. */
   recovered(nowMs: number): void {
     if (this.isComingBack) this.backMs = nowMs;
     this.isComingBack = false;

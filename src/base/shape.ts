@@ -1,4 +1,4 @@
-/** True for a value of one shape. Tests data from another process, of which nothing is certain. */
+/** True for a value of one shape. Tests data from another process, which may send anything. */
 export type Is = (value: unknown) => boolean;
 
 export const isText: Is = (value) => typeof value === 'string';
@@ -32,7 +32,7 @@ export function shape(fields: Readonly<Record<string, Is>>): Is {
 
 export const isTyped = shape({ type: isText });
 
-/** A value whose `type` names its shape. False for a type that the table lacks. */
+/** A value whose `type` names its shape. False for a type that is not in the table. */
 export function oneOf(shapes: Readonly<Record<string, Is>>): Is {
   return (value) => {
     if (!isTyped(value)) return false;
@@ -41,7 +41,7 @@ export function oneOf(shapes: Readonly<Record<string, Is>>): Is {
   };
 }
 
-/** Like `shape`, for lists of one length: each holds one field of the items. */
+/** Like `shape`, for lists of equal length, each of which holds one field of the items. */
 export function columns(fields: Readonly<Record<string, Is>>): Is {
   const isShaped = shape(Object.fromEntries(Object.entries(fields).map(([name, is]) => [name, listOf(is)])));
   const names = Object.keys(fields);

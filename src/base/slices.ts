@@ -2,13 +2,13 @@ import type { Clock } from './clock.js';
 
 const TURN_MS = 2;
 
-/** Divides long work into slices, one per event-loop iteration. */
+/** Divides long work into slices and runs one slice per event-loop iteration. */
 export class Slices {
   private endsMs: number;
 
   constructor(
     private readonly clock: Clock,
-    /** Yields to the thread's other work. */
+    /** Lets the thread's other work run. */
     private readonly yieldTurn: () => Promise<void>,
   ) {
     this.endsMs = clock.monotonicMs() + TURN_MS;

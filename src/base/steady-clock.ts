@@ -1,11 +1,11 @@
 import type { Clock } from './clock.js';
 
 /**
- * Jumps of up to this length are followed immediately. The machine may have been asleep; and if the clock is wrong, a
- * log that is less than a day ahead of the real time is right again within a day.
+ * Jumps of up to this length are followed immediately. The machine may have been suspended. If the clock is wrong
+ * instead, a log less than a day ahead of the real time is correct again within a day.
  */
 const JUMP_MAX_MS = 86_400_000;
-/** A jump that has lasted this long is believed. Until then, an operator or a program may correct the clock. */
+/** A jump that has lasted this long is accepted. Until then, an operator or a program may still correct the clock. */
 const PROVEN_AFTER_MS = 3_600_000;
 
 /**

@@ -10,8 +10,8 @@ export interface Timers {
 }
 
 /**
- * Intervals that are multiples of this value share their wake-ups, because wake-ups are most of the cost of an idle
- * node.
+ * Timers whose intervals are multiples of this value wake the process together, because wake-ups are most of the cost
+ * of an idle node.
  */
 const BEAT_MS = 50;
 

@@ -1,9 +1,9 @@
 const TICK_MS = 1000;
 
 /**
- * Detects that a component has stopped reporting, although it should report regularly. The watchdog counts its own
- * ticks instead of reading a clock. After a pause of the process or the machine, a clock would show a long silence,
- * although the component had no chance to report.
+ * Detects that a component which should report regularly has stopped reporting. The watchdog counts its own ticks
+ * instead of reading a clock. After a pause of the process or the machine, a clock would show a long silence, although
+ * the component had no chance to report.
  */
 export class Watchdog {
   private silentTicks = 0;

@@ -21,7 +21,7 @@ export type CallbackAnswer =
 
 export interface CallbackReply {
   readonly answer: CallbackAnswer;
-  /** The response body; empty if the callback was refused before its request was read. */
+  /** The response body; empty if the callback was refused before its body was read. */
   readonly body: string;
   /** Times at which the command was decided. Present only if the callback is traced. */
   readonly turn?: TurnTimes | undefined;
@@ -30,7 +30,7 @@ export interface CallbackReply {
 const MALFORMED: CallbackAnswer = { type: 'failed', failure: 'malformed' };
 /**
  * Answer to a request whose signature was already used on a different endpoint. It reuses an existing failure, because
- * nodes of the previous release forward such answers and would not know a new failure.
+ * nodes of the previous release forward such answers and do not know a new one.
  */
 export const REPLAYED: CallbackAnswer = { type: 'failed', failure: 'invalid-signature' };
 
@@ -45,7 +45,7 @@ export class CallbackCodec {
   constructor(
     settings: CodecSettings & AnswerRules & { readonly closed: ClosedCodes },
     private readonly clock: Clock,
-    /** Compiled request codecs. Codecs with the same settings can share them, because compiling takes long. */
+    /** Compiled request codecs. Compiling is slow, so codecs with the same settings can share them. */
     private readonly requests: Readonly<Record<Endpoint, RequestCodec>> = requestCodecs(settings),
   ) {
     this.includesReason = settings.includesReason;

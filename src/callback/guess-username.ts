@@ -1,9 +1,9 @@
 const USERNAME = '"username"';
 
 /**
- * Quickly guesses the callback's player: the text that follows the first "username". The guess is right for everything
- * that platforms send. It is wrong if the first "username" is not the callback's own field, or if the name contains a
- * quotation mark.
+ * Quickly guesses the callback's player: the text that follows the first "username". The guess is right for all
+ * requests that platforms send. It is wrong if the first "username" is not the callback's own field, or if the name
+ * contains a quotation mark.
  */
 export function guessUsername(text: string): string {
   const at = text.indexOf(USERNAME);

@@ -1,6 +1,8 @@
 import type { ErrorObject } from 'ajv';
 
-/** The kind of rule that an invalid body breaks. It is one of a few words and is used as a metric label. */
+/**
+ * The kind of rule that an invalid body breaks. There are only a few kinds, because the kind is used as a metric label.
+ */
 export type RefusalKind =
   | 'not-json'
   | 'missing'
@@ -35,8 +37,8 @@ export function describeRefusal({ path, rule }: Refusal): string {
 }
 
 /**
- * The field's name without the index of its element. Whatever a platform sends, the number of different names therefore
- * stays small.
+ * The field's name without the index of its element. The number of different names therefore stays small, whatever a
+ * platform sends.
  */
 export function fieldOf({ path }: Refusal): string {
   return path.replace(/\[\d+\]/, '[]');

@@ -6,7 +6,8 @@ export interface SentCallback {
   /** The request body, as decoded by `textOf`. */
   readonly text: string;
   /**
-   * Deadline on the monotonic clock. After it, the platform receives "outcome unknown", so the command must not start.
+   * Deadline on the monotonic clock. The platform receives "outcome unknown" when it passes, so the command must not
+   * start later.
    */
   readonly deadlineMs: number;
   /** True if its signature was checked. A captured signature could be sent again to a different endpoint. */
@@ -15,7 +16,7 @@ export interface SentCallback {
   readonly isTraced: boolean;
 }
 
-/** The times on the monotonic clock at which the decision of a command began and ended. */
+/** The times, by the monotonic clock, at which the decision of a command began and ended. */
 export interface TurnTimes {
   readonly startedMs: number;
   readonly endedMs: number;
