@@ -25,7 +25,7 @@ export interface CallbackSettings extends AdmissionSettings {
   readonly aliases: ReadonlyMap<string, Endpoint>;
   readonly bodyBytesMax: number;
   readonly connectionsMax: number;
-  /** Time limit of a callback. After it, the answer says that the outcome is unknown. */
+  /** Time limit of a callback, after which the answer is that the outcome is unknown. */
   readonly requestDeadlineMs: number;
   /** Certificate files for TLS; undefined for plain HTTP. */
   readonly tls: TlsFiles | undefined;
@@ -43,7 +43,7 @@ export interface CallbackDeps {
   readonly observer: CallbackObserver;
   readonly counts: ConnectionCounts;
   readonly log: CallbackLog;
-  /** True if each answer closes its connection, because this listener is shutting down and another takes over. */
+  /** True if each answer closes its connection, because this listener is shutting down and another one takes over. */
   readonly ending: { isEnding: boolean };
   /** Exports traces; undefined if there is no trace collector. */
   readonly tracer: CallbackTracer | undefined;

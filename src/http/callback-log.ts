@@ -7,7 +7,7 @@ import type { ReadRequest } from '../callback/request-codec.js';
 import { formatUnits, type ScaleTable, type Units } from '../wallet/amount.js';
 import type { CallbackCommand, Endpoint } from '../wallet/command.js';
 
-/** Answers that are logged: none, those with a nonzero statusCode, slow ones, or all. */
+/** Selects the answers to log: none, those with a nonzero statusCode, slow ones, or all. */
 export type CallbackLogging = 'none' | 'errors' | 'slow' | 'all';
 
 export interface CallbackLogSettings {
@@ -18,7 +18,7 @@ export interface CallbackLogSettings {
 /** Maximum number of array elements that are logged. */
 const TXNS_MAX = 20;
 
-/** Logs one line per callback, if the settings ask for it. Logging takes longer than deciding a callback. */
+/** Logs one line per callback, if the settings require it. Logging takes longer than deciding a callback. */
 export class CallbackLog {
   /** Settings that may change while callbacks arrive. */
   settings: CallbackLogSettings;
@@ -46,7 +46,7 @@ export class CallbackLog {
     }
   }
 
-  /** `traceId` is the ID of the caller's trace, if it sent one. */
+  /** `traceId` is the ID of the caller's trace, if the caller sent one. */
   write(
     endpoint: Endpoint,
     request: ReadRequest,

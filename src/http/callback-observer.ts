@@ -10,9 +10,11 @@ export type Addressed = Endpoint | 'other';
 /** Observes the callback listener; called on the hot path. */
 export interface CallbackObserver {
   answered(to: Addressed, outcome: Outcome): void;
-  /** Times are from the monotonic clock. `readyMs` is when the answer was ready to send; undefined for a refusal. */
+  /**
+   * Times are readings of the monotonic clock. `readyMs` is when the answer was ready to send; undefined for a refusal.
+   */
   took(startedMs: number, readyMs: number | undefined, endedMs: number): void;
-  /** Called when a callback was malformed, with the reason and in addition to `answered`. */
+  /** Called, in addition to `answered`, with the reason why a callback was malformed. */
   malformed(to: Endpoint, refusal: Refusal): void;
   /** Called when a connection ended before its callback was answered. */
   aborted(): void;

@@ -29,7 +29,7 @@ export interface ListenerMeasures {
   readonly usesByKey: Readonly<Record<string, number>> | undefined;
 }
 
-/** A uWebSockets app with one certificate, and the number of its open connections. */
+/** An app of the HTTP library with one certificate, and the number of its open connections. */
 interface Serving {
   readonly app: HttpApp;
   connections: number;
@@ -48,7 +48,7 @@ const RETIRE_MS = 1000;
 
 /** The platform's listener. Serves the endpoints, and refuses all other requests in the interface's own format. */
 export class CallbackServer {
-  /** The first app listens as long as the server does; the last one receives new connections. */
+  /** The first app listens for as long as the server runs; the last one receives new connections. */
   private readonly serving: [Serving, ...Serving[]];
   private readonly deps: CallbackDeps;
   private readonly guard: ConnectionGuard;
@@ -82,8 +82,8 @@ export class CallbackServer {
   }
 
   /**
-   * Uses the certificate that is now in these files for new connections; open connections keep theirs. Throws like the
-   * constructor, and then changes nothing.
+   * Uses the certificate that is now in these files for new connections; open connections keep theirs. If it throws,
+   * for the same reasons as the constructor, nothing has changed.
    */
   reloadCertificate(tls: TlsFiles): void {
     const next = this.newServing(tls);
@@ -185,8 +185,8 @@ export class CallbackServer {
   }
 
   /**
-   * Handles paths that match no endpoint exactly. Accepts extra slashes, which a base URL with a trailing slash
-   * produces and which do not change the path's meaning.
+   * Handles paths that do not exactly match an endpoint. Extra slashes do not change the meaning of a path and are
+   * accepted, because a base URL with a trailing slash produces them.
    */
   private handleOther(res: HttpResponse, req: HttpRequest): void {
     const endpoint = this.paths.get(withoutExtraSlashes(req.getUrl()));

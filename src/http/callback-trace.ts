@@ -3,7 +3,7 @@ import { parseTraceParent, type TraceParent } from '../telemetry/trace-parent.js
 import type { Endpoint } from '../wallet/command.js';
 import type { Outcome } from './callback-observer.js';
 
-/** Times from the monotonic clock. Undefined for a stage that was not reached. */
+/** Times by the monotonic clock; undefined for a stage that was not reached. */
 export interface CallbackTimes {
   readonly startedMs: number;
   /** Time at which the whole body had arrived. */
@@ -22,7 +22,7 @@ export interface CallbackTracer {
    */
   isSampled(header: string): boolean;
   begin(endpoint: Endpoint, parent: TraceParent | undefined): CallbackSpan;
-  /** Exports the remaining spans. Resolves quickly enough for a shutdown. */
+  /** Exports the remaining spans. Resolves soon enough not to delay a shutdown. */
   close(): Promise<void>;
 }
 

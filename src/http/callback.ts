@@ -34,8 +34,8 @@ export class Callback implements Pending, Replier<CallbackReply> {
   /** Human-readable sender; set whenever there is a claim. */
   private from: (() => string) | undefined = undefined;
   /**
-   * Request body, set once it has completely arrived and been verified. Dropped when answered: during an outage, the
-   * executor may hold this callback long after its bytes stopped counting toward the limit.
+   * Request body, set once it has completely arrived and been verified. Dropped once the callback is answered: during
+   * an outage, the executor may hold this callback long after its bytes stopped counting toward the limit.
    */
   private text: string | undefined = undefined;
   /** Compression format of the body, if any. Compressed bodies are refused. */
@@ -50,7 +50,7 @@ export class Callback implements Pending, Replier<CallbackReply> {
   ) {
     this.deadlineMs = deps.clock.monotonicMs() + deps.settings.requestDeadlineMs;
     deps.admission.enter(this);
-    // Set the abort handler first: without one, the library ends the process if an answer comes late.
+    // Set the abort handler first: without one, a late answer makes the library end the process.
     res.onAborted(() => this.aborted());
   }
 
@@ -162,8 +162,8 @@ export class Callback implements Pending, Replier<CallbackReply> {
     observer.answered(this.endpoint, isFailure ? answer.failure : 'accepted');
     observer.took(startedMs, readyMs, endedMs);
     if (isFailure && answer.failure === 'malformed') this.noteMalformed();
-    // Requests that are refused before their body is read also get here. A line about such a request would have no
-    // content, and strangers could fill the log with them.
+    // Requests that are refused before their body is read also get here. A line about such a request would contain
+    // nothing useful, and strangers could fill the log with such lines.
     if (this.text !== undefined && log.wants(isFailure, endedMs - startedMs)) {
       log.write(this.endpoint, this.read(), answer, endedMs - startedMs, this.trace?.traceId);
     }

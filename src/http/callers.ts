@@ -10,7 +10,7 @@ export type ForwardedBy = 'x-forwarded-for' | 'proxy-protocol';
 export interface CallerRules {
   /** Networks of the allowed callers; undefined if any address is allowed. */
   readonly networks: AddressList | undefined;
-  /** Proxies that are trusted to report their clients' addresses. */
+  /** Proxies whose reports of client addresses are trusted. */
   readonly proxies: AddressList | undefined;
   readonly forwardedBy: ForwardedBy;
   /** Undefined if requests are not signed. */
@@ -37,12 +37,12 @@ export class Callers {
     return this.rules.signatures?.usesByKey;
   }
 
-  /** Takes over the counts, so that counters do not restart when the rules change. */
+  /** Takes over the counts, so that the counters are not reset when the rules change. */
   countFrom({ usesByKey }: Callers): void {
     if (usesByKey !== undefined) this.rules.signatures?.countFrom(usesByKey);
   }
 
-  /** Whether this peer may connect: it is an allowed caller, or a proxy that may forward for one. */
+  /** True if this peer may connect, as an allowed caller or as a proxy that may forward requests of one. */
   mayConnect(res: HttpConnection): boolean {
     const { networks, proxies } = this.rules;
     if (networks === undefined) return true;
@@ -59,7 +59,7 @@ export class Callers {
 
   /**
    * Reason, from a small fixed set for the log, why a request does not come from a program on this machine. Undefined
-   * if the request is allowed. Costs nothing if callers authenticate themselves.
+   * if the request is allowed. Skipped if callers authenticate themselves.
    */
   findForeign(res: HttpConnection, req: HttpRequest): string | undefined {
     if (!this.rules.trustsLoopback) return undefined;
@@ -97,7 +97,7 @@ export class Callers {
     return nameOf(peerOf(res));
   }
 
-  /** Address that a request comes from; undefined if a trusted proxy provides no valid address. */
+  /** Address from which a request comes; undefined if a trusted proxy provides no valid address. */
   private maybeCaller(peer: Address | undefined, res: HttpConnection, req: HttpRequest): Address | undefined {
     const { proxies, forwardedBy } = this.rules;
     if (peer === undefined || proxies === undefined || !proxies.has(peer)) return peer;
@@ -116,7 +116,9 @@ function nameOf(address: Address | undefined): string {
   return address === undefined ? 'an unreadable address' : formatAddress(address);
 }
 
-/** Addresses from all lines of the header, in order, because some proxies add their own line below the caller's. */
+/**
+ * Addresses from all lines of the header, in order, because some proxies add a line of their own below the caller's.
+ */
 function forwardedFor(req: HttpRequest): string[] {
   const lines: string[] = [];
   req.forEach((name, value) => {

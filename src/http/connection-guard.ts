@@ -55,8 +55,8 @@ export class ConnectionGuard {
   }
 
   /**
-   * Notes a request. Must be called first for each one: from then on, a silent connection from this address may end
-   * unnoticed.
+   * Registers a request. Must be called before anything else for each request: from then on, a silent connection from
+   * this address may end unnoticed.
    */
   asked(res: HttpConnection): void {
     if (this.table.size === 0) return;

@@ -1,16 +1,20 @@
 import type { Logger } from '../base/logger.js';
-import { UserError } from '../base/user-error.js';
 import type { HttpApp, HttpLibrary, ListeningSocket } from './http-port.js';
 import { NODE_HTTP } from './node-http.js';
 import { loadUws } from './uws.js';
 
-/** `auto` is uWebSockets.js where one of its binaries loads, and Node's own HTTP elsewhere. */
+/** `auto` selects uWebSockets.js if one of its binaries loads, and Node's own HTTP otherwise. */
 export type HttpLibraryChoice = 'auto' | 'uws' | 'node';
+
+/** A user error, for which only one sentence is printed. */
+class NoBinaryError extends Error {
+  override readonly name = 'NoBinaryError';
+}
 
 /** Measured in docs/performance.md. */
 const COSTS = '8 to 10 us more of the main thread for each callback';
 
-/** Loads the library that serves callbacks, and logs which one it is. */
+/** Loads the library that serves callbacks, and logs its name. */
 export async function loadHttpLibrary(choice: HttpLibraryChoice, log: Logger): Promise<HttpLibrary> {
   const uws = choice === 'node' ? undefined : await loadUws();
   if (uws !== undefined && 'library' in uws) {
@@ -24,7 +28,7 @@ export async function loadHttpLibrary(choice: HttpLibraryChoice, log: Logger): P
   const { version, platform, arch } = process;
   const why = `no binary of uWebSockets.js loads in Node ${version} on ${platform} ${arch} (${uws.causes.join('; ')})`;
   if (choice === 'uws')
-    throw new UserError(`httpLibrary is uws, but ${why}: set it to auto (docs/operations.md, Node)`);
+    throw new NoBinaryError(`httpLibrary is uws, but ${why}: set it to auto (docs/operations.md, Node)`);
   log.warn(
     { code: 'http-library-slow', library: NODE_HTTP.name, costs: COSTS, why, page: 'docs/operations.md' },
     "Node's own HTTP serves callbacks, because no faster library loads",
@@ -41,7 +45,7 @@ export async function mustListen(
 ): Promise<ListeningSocket> {
   const socket = await library.listen(app, host, port);
   if (socket === undefined)
-    throw new UserError(
+    throw new Error(
       `cannot listen on ${host}:${port} for callbacks (host, port): the port is taken, or the address is not ours`,
     );
   return socket;

@@ -1,6 +1,6 @@
 /**
- * The part of an HTTP library that the callback listener uses. Names and behaviour are those of uWebSockets.js, which
- * then needs no wrapper around a request; `node-http.ts` behaves alike.
+ * The part of an HTTP library that the callback listener uses. Names and behaviour are those of uWebSockets.js, whose
+ * requests therefore need no wrapper; `node-http.ts` imitates them.
  */
 export interface HttpRequest {
   /** Empty if there is no such header. */
@@ -13,19 +13,22 @@ export interface HttpRequest {
 }
 
 export interface HttpConnection {
-  /** Replaces the handler, also that of an earlier request. It runs if the connection ends before the answer. */
+  /**
+   * Sets the handler that runs if the connection ends before the answer. Replaces any earlier handler, even that of an
+   * earlier request.
+   */
   onAborted(handler: () => void): unknown;
-  /** Closes the connection at once. Calls the handlers of its end before it returns. */
+  /** Closes the connection immediately, and calls the handlers of its end before returning. */
   close(): unknown;
   /** 4 or 16 bytes; empty if the connection has ended. */
   getRemoteAddress(): ArrayBuffer;
-  /** Client's address in the PROXY protocol, version 2; empty without it. */
+  /** Client's address according to the PROXY protocol, version 2; empty if the proxy sent no such header. */
   getProxiedRemoteAddress(): ArrayBuffer;
 }
 
-/** Must not be used after its end. */
+/** Must not be used after the request has ended. */
 export interface HttpResponse extends HttpConnection {
-  /** Memory of a chunk becomes invalid when the handler returns. */
+  /** The memory of a chunk becomes invalid when the handler returns. */
   onData(handler: (chunk: ArrayBuffer, isLast: boolean) => void): unknown;
   cork(write: () => void): unknown;
   writeStatus(statusLine: string): unknown;
@@ -36,10 +39,10 @@ export interface HttpResponse extends HttpConnection {
 export type HttpHandler = (res: HttpResponse, req: HttpRequest) => void;
 
 export interface HttpApp {
-  /** Runs for each new connection (1), before anything is read from it, and for each ended one (-1). */
+  /** Runs with 1 for each new connection, before anything is read from it, and with -1 for each ended one. */
   filter(count: (connection: HttpConnection, change: number) => void): unknown;
   post(path: string, handler: HttpHandler): unknown;
-  /** `/*` matches each path that nothing else matches. */
+  /** `/*` matches every path that no other pattern matches. */
   any(path: string, handler: HttpHandler): unknown;
   /** Closes all connections and the listening socket. */
   close(): unknown;
@@ -60,8 +63,8 @@ export interface HttpLibrary {
   readonly name: string;
   /** Creates an app, with TLS if certificate files are given. Throws if the files are invalid. */
   createApp(tls: TlsFiles | undefined): HttpApp;
-  /** Assigns connections that `acceptor` accepts from now on to `next` instead of `former`. */
+  /** From now on, assigns connections that `acceptor` accepts to `next` instead of `former`. */
   handConnectionsTo(next: HttpApp, acceptor: HttpApp, former: HttpApp): void;
-  /** Listens on a port that no other process listens on. Resolves to undefined on failure. */
+  /** Listens on a port, which no other process may use. Resolves to undefined on failure. */
   listen(app: HttpApp, host: string, port: number): Promise<ListeningSocket | undefined>;
 }

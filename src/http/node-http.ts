@@ -16,10 +16,10 @@ import type {
 import { readProxyHeader } from './proxy-header.js';
 
 const HEADERS_BYTES_MAX = 16_384;
-/** Time for the TLS handshake and the headers of a request. uWebSockets.js closes after 8 to 12 s. */
+/** Time for the TLS handshake and the headers of a request. uWebSockets.js closes the connection after 8 to 12 s. */
 const IDLE_MS = 10_000;
 const SWEEP_MS = 1000;
-/** `NodeApp` closes idle connections, and the callback listener those whose body is late. */
+/** `NodeApp` closes idle connections; the callback listener closes connections whose body is late. */
 const NO_TIMEOUTS = { headersTimeout: 0, requestTimeout: 0, keepAliveTimeout: 0 };
 const NO_BYTES = new ArrayBuffer(0);
 const NOTHING_RECEIVED = Buffer.alloc(0);
@@ -32,7 +32,7 @@ interface Route {
   readonly any?: HttpHandler;
 }
 
-/** Node's own HTTP, which serves callbacks where no binary of uWebSockets.js loads. */
+/** Node's own HTTP, which serves callbacks on machines where no binary of uWebSockets.js loads. */
 export const NODE_HTTP: HttpLibrary = {
   name: 'node:http',
   createApp: (tls) => new NodeApp(tls),
@@ -42,7 +42,8 @@ export const NODE_HTTP: HttpLibrary = {
   async listen(app, host, port) {
     const { acceptor } = app as NodeApp;
     const isListening = await new Promise<boolean>((resolve) => {
-      // Later errors are failed accepts, for example without a free file descriptor.
+      // After this, an error means that a connection could not be accepted, for example because no file descriptor was
+      // free.
       acceptor.on('error', () => resolve(false));
       acceptor.listen({ host, port }, () => resolve(true));
     });
@@ -56,7 +57,7 @@ export const NODE_HTTP: HttpLibrary = {
  * refused, handed to a successor, or read for the PROXY protocol before Node reads anything from it.
  */
 class NodeApp implements HttpApp {
-  /** App that gets the connections that this one accepts. */
+  /** App that receives the connections accepted by this one. */
   successor: NodeApp = this;
   readonly acceptor: Acceptor;
   private readonly server: Server;
@@ -64,7 +65,10 @@ class NodeApp implements HttpApp {
   private readonly connections = new Set<NodeConnection>();
   /** Connections by the socket that carries their requests. */
   private readonly ready = new Map<Socket, NodeConnection>();
-  /** Connections during the TLS handshake. Keyed by remote end, because a request's socket is another one then. */
+  /**
+   * Connections during the TLS handshake. Keyed by remote end, because the request's socket is not the one that was
+   * accepted.
+   */
   private readonly handshaking = new Map<string, NodeConnection>();
   private readonly routes = new Map<string, Route>();
   private readonly sweeping: NodeJS.Timeout;
@@ -118,7 +122,7 @@ class NodeApp implements HttpApp {
   private accept(socket: Socket): void {
     const connection = new NodeConnection(this, socket);
     this.connections.add(connection);
-    // The connection's end follows.
+    // The connection's `close` event follows.
     socket.on('error', NOTHING);
     socket.once('close', () => connection.close());
     this.count(connection, 1);
@@ -147,7 +151,7 @@ class NodeApp implements HttpApp {
       connection.proxiedAddress = arrayBufferOf(header.address);
       this.beginRequests(connection, socket);
       if (received.length > header.byteLength) socket.unshift(received.subarray(header.byteLength));
-      // The socket's listeners keep this variable for as long as the connection is open.
+      // The socket's listeners keep this variable alive for as long as the connection is open.
       received = NOTHING_RECEIVED;
       this.server.emit('connection', socket);
     };
@@ -159,7 +163,7 @@ class NodeApp implements HttpApp {
     this.handshaking.delete(connection.remoteEnd);
     connection.socket = socket;
     this.ready.set(socket, connection);
-    // A caller that has closed its side gets no answer, as from uWebSockets.js.
+    // A caller that has closed its side gets no answer, as with uWebSockets.js.
     socket.once('end', () => connection.close());
     socket.once('close', () => connection.close());
   }
@@ -206,7 +210,7 @@ class NodeConnection implements HttpConnection {
 
   constructor(
     private readonly app: NodeApp,
-    /** With TLS, the encrypted socket until the handshake is over. */
+    /** With TLS, the encrypted socket until the handshake has ended. */
     public socket: Socket,
   ) {
     this.remoteEnd = remoteEndOf(socket);
@@ -249,7 +253,10 @@ class NodeConnection implements HttpConnection {
     this.idleSinceMs = performance.now();
   }
 
-  /** Refuses a request that cannot be read. Behind an unanswered one, the line would be taken for its answer. */
+  /**
+   * Refuses a request that cannot be read. If the connection still has an unanswered request, no line is sent, because
+   * the caller would take it for that request's answer.
+   */
   refuse(statusLine: string): void {
     if (this.isBusy || this.isLeaving || !this.socket.writable) {
       this.close();
@@ -300,7 +307,7 @@ class NodeExchange implements HttpRequest, HttpResponse {
   }
 
   onData(handler: (chunk: ArrayBuffer, isLast: boolean) => void): void {
-    // Not a number for a chunked body.
+    // NaN for a chunked body.
     let missing = Number(this.request.headers['content-length']);
     let hasLast = false;
     const pass = (chunk: ArrayBuffer, isLast: boolean) => {
@@ -353,7 +360,7 @@ class NodeExchange implements HttpRequest, HttpResponse {
 }
 
 function createNodeServer(tls: TlsFiles | undefined): Server {
-  // Two Host headers are joined, so they name no host of this machine.
+  // Two Host headers are joined, so that they match no host name of this machine.
   const options = { ...NO_TIMEOUTS, maxHeaderSize: HEADERS_BYTES_MAX, joinDuplicateHeaders: true };
   if (tls === undefined) return createServer(options);
   const [cert, key] = [readFileSync(tls.certificateFile), readFileSync(tls.keyFile)];

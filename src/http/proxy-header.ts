@@ -2,7 +2,7 @@ const SIGNATURE = Buffer.from('0d0a0d0a000d0a515549540a', 'hex');
 const FIXED_BYTES = 16;
 const VERSION = 2;
 const PROXY_COMMAND = 1;
-/** TCP over IPv4 and over IPv6, each with the bytes of its addresses and ports. */
+/** Number of bytes that addresses and ports take, for TCP over IPv4 and over IPv6. */
 const FAMILIES: ReadonlyMap<number, { readonly addressBytes: number; readonly bytes: number }> = new Map([
   [0x11, { addressBytes: 4, bytes: 12 }],
   [0x21, { addressBytes: 16, bytes: 36 }],

@@ -78,7 +78,7 @@ export class Signatures {
     return Object.fromEntries(this.keys.map(({ id }, n) => [id, this.uses[n] ?? 0]));
   }
 
-  /** Checks everything that is known before the body arrives. An empty string stands for a missing header. */
+  /** Checks everything that can be checked before the body arrives. An empty string stands for a missing header. */
   claim(timestamp: string, signature: string, nowMs: number): Claim | Unsigned {
     if (signature.length !== SIGNATURE_LENGTH || !TIMESTAMP.test(timestamp)) return malformed(timestamp, signature);
     const skewMs = Number(timestamp) - nowMs;
@@ -105,7 +105,7 @@ export class Signatures {
   }
 }
 
-/** A request's signature headers, checked against the keys that were valid when the headers arrived. */
+/** A request's signature headers, to be checked against the keys that were valid when the headers arrived. */
 export class Claim {
   constructor(
     private readonly signatures: Signatures,

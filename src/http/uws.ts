@@ -1,8 +1,8 @@
 /**
- * The only file that loads uWebSockets.js, which is not on the npm registry under its own name. Packages there have its
- * binaries: `@uwsjs/linux-x64-24` and its kind have those of 2026, for one platform and Node version each and glibc 2.38
- * or later; `uws-pack` has those of 2024, for Node 20 and 22. The library runs only on the main thread, because an
- * exception in a worker thread that hosts it ends the whole process.
+ * The only file that loads uWebSockets.js, which is not on the npm registry under its own name. Other packages on the
+ * registry contain its binaries. `@uwsjs/linux-x64-24` and similar packages have those of 2026, each for one platform
+ * and one Node version, and need glibc 2.38 or later. `uws-pack` has those of 2024, for Node 20 and 22. The library
+ * runs only on the main thread, because an exception in a worker thread that hosts it ends the whole process.
  */
 
 import type { TemplatedApp, us_listen_socket } from 'uWebSockets.js';
@@ -22,7 +22,7 @@ interface Descriptors {
   removeChildAppDescriptor(descriptor: number): void;
 }
 
-/** `causes` says of each package why it does not load. */
+/** `causes` lists, for each package, why it does not load. */
 export type LoadedUws = { readonly library: HttpLibrary } | { readonly causes: readonly string[] };
 
 interface UwsPackage {
@@ -33,16 +33,17 @@ interface UwsPackage {
 const [major] = process.versions.node.split('.');
 const binary = `@uwsjs/${process.platform}-${process.arch}-${major}`;
 
-/** Packages with binaries of the library, newest first. */
+/** Packages that contain binaries of the library, newest first. */
 const PACKAGES: readonly UwsPackage[] = [
-  // Not imported: Node 20 ends the process if an imported CommonJS module throws, even if the rejection is handled.
+  // Uses `require`, because Node 20 ends the process if an imported CommonJS module throws, even if the rejection is
+  // handled.
   { name: binary, load: async () => require(binary) },
   { name: 'uws-pack', load: () => import('uWebSockets.js') },
 ];
 
 /** Loads the newest package that has a binary for this machine and this Node. */
 export async function loadUws(packages = PACKAGES): Promise<LoadedUws> {
-  // The library reads this when it loads. Without it, headers over 4 KB are answered with 431.
+  // The library reads this variable when it loads. Without it, the library answers 431 to headers over 4 KB.
   process.env.UWS_HTTP_MAX_HEADERS_SIZE ??= '16384';
   const causes: string[] = [];
   for (const { name, load } of packages) {
@@ -55,7 +56,10 @@ export async function loadUws(packages = PACKAGES): Promise<LoadedUws> {
   return { causes };
 }
 
-/** The library's own sentence names Node versions even if a C library is too old. The real cause follows it. */
+/**
+ * The library's own message blames the Node version even if the C library is too old. The real cause follows that
+ * message.
+ */
 function causeOf(error: unknown): string {
   const paragraphs = messageOf(error).split('\n\n');
   const [line = ''] = (paragraphs.at(-1) as string).split('\n');
@@ -84,7 +88,10 @@ function libraryOf(name: string, uws: Uws): HttpLibrary {
       if (former !== acceptor) listening.removeChildAppDescriptor(descriptorOf(former));
       listening.addChildAppDescriptor(descriptorOf(next));
     },
-    /** By default, the library shares a port with a process that already listens there, and each gets half. */
+    /**
+     * By default, the library shares a port with a process that already listens there, and each gets half of the
+     * connections.
+     */
     async listen(app, host, port) {
       let socket: us_listen_socket | false = false;
       // The library accepts these four arguments, but its types do not.

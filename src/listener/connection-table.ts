@@ -24,9 +24,9 @@ export class Place<C> {
  * Connections of one listener; selects the one to close when there are too many. A new connection is never the victim
  * while another connection is inactive. The first victim is the oldest connection without a request, then the oldest
  * idle one. If an address has more inactive connections than an eighth of the limit, the victim is the oldest of the
- * largest such address. Busy connections are never closed. A load balancer with many idle connections therefore loses
- * none of them to unknown clients that only connect. However, a burst of new connections from the load balancer gets no
- * preference over theirs.
+ * largest such address. Busy connections are never closed. A load balancer therefore loses none of its many idle
+ * connections to unknown clients that only connect. Its new connections, however, are treated like those of any other
+ * client.
  */
 export class ConnectionTable<C> {
   private readonly resting: { readonly silent: Ranking<C>; readonly idle: Ranking<C> };
@@ -69,7 +69,7 @@ export class ConnectionTable<C> {
 
   /**
    * Removes the silent connections of an address from the table but leaves them open. One of them has sent a request,
-   * and the library does not say which.
+   * but the library does not report which one.
    */
   forgetSilent(address: string): void {
     for (const place of [...this.resting.silent.of(address)]) this.leave(place);
@@ -81,8 +81,8 @@ export class ConnectionTable<C> {
   }
 
   /**
-   * Connection to close because this new one exceeds the limit. Returns the new one itself if all others are busy.
-   * `total` is the number of open connections, for a table that does not know all of them.
+   * Selects the connection to close because this new one exceeds the limit. Returns the new one itself if all others
+   * are busy. `total` is the number of open connections, for a table that does not know all of them.
    */
   findExcess(newcomer: Place<C>, total = this.count): Place<C> | undefined {
     const { silent, idle } = this.resting;

@@ -29,7 +29,7 @@ export class TokenProof {
     return this.sign('server', nonce, address);
   }
 
-  /** Signs the parts as JSON, so that different lists of parts never have the same text. */
+  /** Signs the parts as JSON, so that different lists of parts never produce the same text. */
   private sign(...parts: readonly string[]): string {
     return createHmac('sha256', this.key).update(JSON.stringify(parts)).digest('base64url');
   }
@@ -41,7 +41,7 @@ export function isSameProof(given: string, wanted: string): boolean {
   return bytes.length === other.length && timingSafeEqual(bytes, other);
 }
 
-/** Server's address as seen on the server's end of a connection. The client sees it as the remote address. */
+/** Server's address as seen at the server's end of a connection. For the client, this is the remote address. */
 export function localAddressOf({ localAddress, localPort }: Socket): string {
   return addressText(localAddress, localPort);
 }
