@@ -51,7 +51,7 @@ export interface ClusterService {
   readonly moves: readonly ShardMove[];
   /** Drains the node, or makes it eligible for shards again. */
   drain(node: string, isDrained: boolean): Promise<ClusterRefusal | undefined>;
-  /** Transfers the shard to the node. `by` says in words who asked for the transfer. */
+  /** Transfers the shard to the node. `by` describes who requested the transfer. */
   moveShard(shard: number, node: string, by: string): Promise<ClusterRefusal | undefined>;
 }
 
@@ -114,8 +114,8 @@ export interface VerifyService {
 export type Role = 'monitor' | 'read' | 'operate';
 
 /**
- * Operator identified by a token. `monitor` may read only the routes that show no player and no balance, `read` may
- * read everything, and `operate` may also make changes.
+ * Operator identified by a token. The role `monitor` allows reading only the routes that show no player and no balance,
+ * `read` allows reading everything, and `operate` allows changes as well.
  */
 export interface OperatorToken {
   readonly name: string;

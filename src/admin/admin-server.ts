@@ -46,7 +46,7 @@ const BODY_BYTES_MAX = 64 * 1024;
 const PARAM_LENGTH_MAX = 256 * 4 * 3;
 /** Time limits in ms; tests shorten them. */
 export const TIMES = {
-  /** Limit for the headers, including the TLS handshake before them. */
+  /** Limit for the headers, including any TLS handshake before them. */
   headers: 10_000,
   /** Limit for a complete body. An import may take longer while data keeps arriving. */
   body: 60_000,
@@ -79,7 +79,7 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Operator who sent the request; undefined for health routes, which need no token. */
     operator: Operator;
-    /** Whether the caller has read access. Used by open routes that show more to such callers. */
+    /** True if the caller has read access. Used by open routes that show more to such callers. */
     isKnown(): boolean;
   }
 }
@@ -147,8 +147,8 @@ export class AdminServer {
     this.app.addHook('onRequest', async (request, reply) => {
       const { socket } = request.raw;
       // Node reads and buffers every request that a client pipelines. Behind an answer that takes minutes, the buffer
-      // would grow without limit. Node also processes everything that arrived in one chunk, even after the first
-      // request in it closed the connection.
+      // would grow without limit. Node also processes all requests that arrived in one chunk, even after the first of
+      // them closed the connection.
       if (socket.destroyed || this.asking.get(socket)?.writableEnded === false) {
         socket.destroy();
         throw badRequest('ask again when you are answered');
@@ -162,8 +162,8 @@ export class AdminServer {
       });
       reply.headers(protection);
       if (announcesBody(request.raw) && !isImport(request)) limitBody(request.raw, reply.raw, TIMES.body);
-      // Health is open to every monitor and reveals nothing about players. The console's empty page reveals nothing
-      // either.
+      // The health routes are open to every monitor and reveal nothing about players. The console's page contains no
+      // data before sign-in.
       if (request.routeOptions.config.isOpen) return;
       request.operator = authentication.operatorOf(request);
       if (this.draining.signal.aborted) throw new Problem(503, 'the server is shutting down', 'shutting-down');
@@ -202,7 +202,7 @@ export class AdminServer {
   }
 
   /**
-   * Sets the tokens that are valid from the next request on. Closes the live feed, so that pages reconnect and
+   * Sets the tokens that are valid for all requests from now on. Closes the live feed, so that pages reconnect and
    * authenticate again.
    */
   setTokens(tokens: readonly OperatorToken[]): void {
@@ -227,7 +227,7 @@ export class AdminServer {
   }
 
   /**
-   * Parses JSON. Rejects invalid UTF-8, because all invalid bytes would decode to the same character and different IDs
+   * Parses JSON. Rejects invalid UTF-8, because all invalid bytes decode to the same character, so that different IDs
    * could become equal. Routes handle a request without a body themselves.
    */
   private parseJson(): void {
@@ -298,7 +298,7 @@ function isImport({ routeOptions }: FastifyRequest): boolean {
   return routeOptions.url?.endsWith(':import') === true;
 }
 
-/** Responds to data that is not HTTP, which reaches no route and no error handler. */
+/** Answers data that is not HTTP, which reaches no route and no error handler. */
 function refuseUnreadable(error: Error & { code?: string }, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();

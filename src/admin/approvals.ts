@@ -61,7 +61,7 @@ export function approvalRoutes(
       handle: async ({ params: { id: approval }, operator: by }) => {
         const { username, id } = mustReadApprovalId(approval);
         const asked = await findOperation(service, username, id);
-        // This check also covers nodes with an older walletd, which do not know the command below.
+        // The command below is unknown to nodes with an older walletd, so this check is made here for them.
         if (asked === undefined) throw problemOf('approval-not-found');
         const answer = await service.operate({ type: `${verb}-request`, username, id, by });
         if (answer.type === 'failed') throw problemOf(answer.failure);

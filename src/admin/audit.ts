@@ -12,12 +12,12 @@ import { operationBody } from './operations.js';
 import { type Route, route } from './route.js';
 import { cursor, exactly, list, ref } from './schemas.js';
 
-/** Limits concurrent scans, because each one visits all players, between callbacks. */
+/** Limits concurrent scans, because each one visits all players. */
 const SCANS_MAX = 2;
 const NAME_LENGTH_MAX = 64;
 const FOREVER = Number.MAX_SAFE_INTEGER;
 
-/** Operator actions on all players. A scan ends when its client disconnects. */
+/** Route for operator actions on all players. A scan ends when its client disconnects. */
 export function auditRoute(
   { service, settings }: AdminDeps,
   isWanted: (request: FastifyRequest['raw']) => boolean,

@@ -30,7 +30,6 @@ const ADDRESS_LENGTH_MAX = 64;
 const ASK_WITH_TOKEN = 'send Authorization: Bearer with the token of an operator';
 const CSRF_HEADER = 'x-walletd-csrf';
 
-/** A user of the console. */
 export interface Visitor {
   readonly name: string;
   readonly role: Role;
@@ -96,7 +95,7 @@ export class Authentication {
     return { name, address };
   }
 
-  /** Whether the caller has read access. A request without credentials does not count as a failed attempt. */
+  /** True if the caller has read access. A request without credentials does not count as a failed attempt. */
   isKnown(request: FastifyRequest): boolean {
     if (this.tokens.length === 0) return findForeignHeader(request) === undefined;
     if (request.headers.authorization === undefined && this.cookie.of(request) === undefined) return false;

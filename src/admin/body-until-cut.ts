@@ -8,8 +8,8 @@ export class BodyCut extends Error {
 
 /**
  * Yields the chunks of a body that may take hours while data keeps arriving. The server's `connectionTimeout` ends a
- * body that falls silent, but not while this side is slow to read it. Throws a `BodyCut` if the body stops arriving or
- * `stopping` is aborted. The connection stays open, so that the answer can report the progress.
+ * body that stops arriving, but not one that this side is slow to read. Throws a `BodyCut` if the body stops arriving
+ * or `stopping` is aborted. The connection stays open, so that the answer can report the progress.
  */
 export async function* bodyUntilCut(
   body: Readable,
@@ -38,7 +38,7 @@ export async function* bodyUntilCut(
     const chunks = body.iterator({ destroyOnReturn: false }) as AsyncIterableIterator<Buffer>;
     for (;;) {
       const coming = chunks.next();
-      // Handle a rejection of the pending read, because after a cut nothing else does.
+      // Handle a rejection of the pending read here, because nothing else does after a cut.
       coming.catch(() => {});
       isReading = true;
       const next = await Promise.race([coming, isCut]);

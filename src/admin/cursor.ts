@@ -18,7 +18,7 @@ export function cursorOf<T>(
     const value: unknown = JSON.parse(Buffer.from(text, 'base64url').toString());
     if (isCursor(value)) return value;
   } catch {
-    // Malformed text gets the same error as a cursor with the wrong shape.
+    // Malformed text causes the same error as a cursor with the wrong shape.
   }
   throw badRequest(`${name} must be the \`next\` of an earlier page`);
 }

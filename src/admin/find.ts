@@ -12,7 +12,7 @@ import type { SearchLine, StoreSearch } from './store-searcher.js';
 
 const PLACES = ['memory', 'archive', 'log'] as const;
 const HITS_MAX = 1000;
-/** Limits concurrent searches, because each one visits all players, between callbacks. */
+/** Limits concurrent searches, because each one visits all players. */
 const SEARCHES_MAX = 4;
 /** Interval of progress lines. */
 const TELL_MS = 500;
@@ -71,7 +71,7 @@ export function findRoute(
     for (let shard = 0; shard < service.shardCount; shard++) {
       for (let from: number | undefined = 0; from !== undefined; ) {
         if (!isWanted()) throw new Error('the server is shutting down');
-        // Request one hit more than needed, to learn whether there are more.
+        // Request one hit more than needed, to find out whether there are more.
         const result = await service.askShard(shard, { type: 'find-id', id, from, limit: left + 1 });
         if (result.type === 'failed') {
           notes.push(`shard ${shard} was not looked through: ${FAILURES[result.failure].sentence}`);

@@ -62,8 +62,8 @@ const validateLine = validatorOf(line, 'the line');
 
 /**
  * Creates players with their opening balances from newline-delimited JSON. Answers with one line for each: created,
- * skipped (an earlier line was identical) or refused (with the reason). The last line contains totals, and says if
- * lines are missing. The same import may be repeated.
+ * skipped (an earlier line was identical) or refused (with the reason). The last line contains totals, and states
+ * whether lines are missing. An import may be repeated.
  */
 export function importRoute(deps: ImportDeps, byHand: MoneyMover, stopping: AbortSignal): Route {
   return route<object, object, unknown>('POST', '/v1/players:import', {
@@ -110,7 +110,7 @@ async function* report(
   yield `${JSON.stringify(cut === undefined ? sums : { ...sums, lines, cut })}\n`;
 }
 
-/** Answers to a batch of lines as text, the result of each line, and the number of the last line. */
+/** The answers to a batch of lines: as text, as one result per line, and the number of the last line. */
 interface Answers {
   readonly text: string;
   readonly results: readonly Result['result'][];

@@ -4,7 +4,7 @@ import type { OperatorService } from './admin-deps.js';
 import { Problem, problemOf } from './problem.js';
 
 const PAGE = 1000;
-/** Limit that exceeds the number of hits in any turn of a scan. */
+/** A limit above the number of hits that any turn of a scan can have. */
 const ALL = Number.MAX_SAFE_INTEGER;
 
 /** Scans all players in memory and yields their operations unsorted. Each turn yields its first `limit` operations. */
@@ -36,7 +36,7 @@ export async function listOperations(
   isWanted: () => boolean,
 ): Promise<{ readonly items: readonly AuditItem[]; readonly next: AuditPlace | undefined }> {
   let found: readonly AuditItem[] = [];
-  // Request one operation more than the page holds, to learn whether there is a next page.
+  // Request one operation more than the page holds, to find out whether there is a next page.
   for await (const items of scanOperations(service, wanted, after, limit + 1, isWanted)) {
     if (items.length > 0) found = firstOf([...found, ...items], limit + 1);
   }

@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 /**
- * Ends the connection if the body is incomplete after `withinMs`. Otherwise a sender that trickles data would occupy
- * the connection forever.
+ * Ends the connection if the body is incomplete after `withinMs`. Otherwise a sender that sends its data in small
+ * pieces could occupy the connection forever.
  */
 export function limitBody(request: IncomingMessage, response: ServerResponse, withinMs: number): void {
   const timer = setTimeout(() => !request.complete && request.socket.destroy(), withinMs).unref();

@@ -73,11 +73,12 @@ export class MoneyByHand {
   }
 
   /**
-   * Counts a request that another operator approved toward the requester's daily total, even beyond the daily limit.
+   * When another operator approves a request, counts it toward the requester's daily total, even beyond the daily
+   * limit.
    */
   noteApproved(name: string, currency: string, amount: Units): void {
     const account = this.accounts.get(name)?.account;
-    // If the account is loaded later, it will find this operation in the wallet.
+    // If the account is loaded later, the load will find this operation in the wallet.
     if (account?.day !== dayOf(this.deps.clock.now())) return;
     account.begin(currency, amount, undefined);
     account.end(currency, amount, undefined, 'moved');

@@ -16,7 +16,7 @@ const FROM_MAX = 2 ** 32;
 const restoredFrom = { ...list(text), description: 'Ids of the stores that it was made from, the first one first.' };
 const SHARD = /^\d{1,4}$/;
 
-/** All players of a shard with version and balance, for comparison by `walletd verify`. */
+/** Route for all players of a shard with version and balance, for comparison by `walletd verify`. */
 export function shardPlayersRoute({ service, settings }: AdminDeps): Route {
   return route('GET', '/v1/shards/{shard}/players', {
     operationId: 'listShardPlayers',

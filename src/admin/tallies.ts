@@ -23,7 +23,7 @@ interface Scope {
   readonly shardsLeftOut: number;
 }
 
-/** Ledger totals of all shards: money moved by day, currency and kind, and the products seen. */
+/** Route for the ledger totals of all shards: money moved by day, currency and kind, and the products seen. */
 export function ledgerRoutes({ service, settings, clock }: AdminDeps): Route[] {
   const inTurn = atOnce(READS_MAX, 'readings');
   return [
@@ -53,7 +53,6 @@ export function ledgerRoutes({ service, settings, clock }: AdminDeps): Route[] {
     }),
   ];
 
-  /** Queries one shard after another, between callbacks. */
   async function read(): Promise<{ scope: Scope; all: readonly LedgerTotalsJson[] }> {
     const all: LedgerTotalsJson[] = [];
     for (let shard = 0; shard < service.shardCount; shard++) {

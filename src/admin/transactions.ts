@@ -13,7 +13,7 @@ import { noSuchPlayer, Problem, problemOf } from './problem.js';
 import { type Route, route } from './route.js';
 import { cursor as cursorSchema, exactly, list, ref } from './schemas.js';
 
-/** Limits concurrent scans, because each one visits all players, between callbacks. */
+/** Limits concurrent scans, because each one visits all players. */
 const SCANS_MAX = 4;
 
 /**
@@ -107,7 +107,7 @@ export function transactionRoutes(
   }
 }
 
-/** A transaction in the API's format. */
+/** Converts a transaction to the API's format. */
 export function transactionBody(scales: ScaleTable, item: TransactionView): object {
   const amount = (units: number | undefined) => (units === undefined ? undefined : money(scales, item.currency, units));
   return {

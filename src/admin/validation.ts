@@ -35,7 +35,7 @@ ajv.addKeyword({
   compile:
     ([least, most]: [number, number]) =>
     (text, at) => {
-      // Convert text to a number. A default is a number already.
+      // Convert text to a number. A default already is a number.
       const value = typeof text === 'string' && DIGITS.test(text) ? Number(text) : text;
       if (typeof value !== 'number' || !(value >= least && value <= most)) return false;
       if (at !== undefined) at.parentData[at.parentDataProperty] = value;
@@ -45,7 +45,7 @@ ajv.addKeyword({
 
 export type Validate = (value: unknown) => true | { readonly error: Problem };
 
-/** Validates values against a schema, fills in its defaults, and describes in a sentence what is invalid. */
+/** Validates values against a schema, fills in its defaults, and describes an invalid value in a sentence. */
 export function validatorOf(schema: Schema, what = 'the body'): Validate {
   const validate: ValidateFunction = ajv.compile(schema);
   return (value) => validate(value) || { error: badRequest(sentenceOf(validate.errors?.[0], what)) };

@@ -7,7 +7,7 @@ import { Problem } from './problem.js';
 import { type Route, route } from './route.js';
 import { ref } from './schemas.js';
 
-/** Routes that make the node verify its own store, like `walletd verify`. */
+/** Routes that make the node verify its own store, as `walletd verify` does. */
 export function verifyRoutes({ verifier }: Pick<AdminDeps, 'verifier'>): Route[] {
   return [
     route('GET', '/v1/verify', {

@@ -5,7 +5,7 @@ export const EXPOSITION_TYPE: string = Registry.PROMETHEUS_CONTENT_TYPE;
 
 /** Formats metrics as Prometheus text format 0.0.4. Names are unique; see `mergeMetrics`. */
 export async function expose(metrics: readonly Metric[]): Promise<string> {
-  // prom-client accepts externally counted values only as if they came from several processes.
+  // prom-client accepts externally counted values only in the form in which it merges several processes.
   const asJson = metrics.map((metric) => ({ ...metric, aggregator: 'sum' }));
   return await AggregatorRegistry.aggregate([asJson]).metrics();
 }

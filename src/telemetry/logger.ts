@@ -37,7 +37,7 @@ export function createLogger(level: string, fields: object | null = null): Level
 export function setLogLevel(logger: LevelLogger, level: string): void {
   if (level === logger.level) return;
   const change = { from: logger.level, to: level };
-  // Log while info lines are visible: before they are turned off, or after they are turned on.
+  // Log this while info lines are visible: before turning them off, or after turning them on.
   const isVisible = logger.isLevelEnabled('info');
   if (isVisible) logger.info(change, 'log.level changed');
   logger.level = level;

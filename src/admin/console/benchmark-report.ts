@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 
-/** Report written by `npm run bench`; container images contain none. */
+/** Report that `npm run bench` writes; container images do not contain one. */
 const FILE = fileURLToPath(new URL('../../../../bench/report/report.html', import.meta.url));
 
 /** Time of this machine's last benchmarks in ms; null if there is no report. */

@@ -9,8 +9,8 @@ import { type PageFile, readPageFiles } from './page-files.js';
 const TOKEN_LENGTH_MAX = 4096;
 const PAGE = 'index.html';
 /**
- * Only our own files are executed or shown, no other site can frame the console, and no address that contains a
- * player's name leaks in a Referer.
+ * The browser executes and shows only files of the console itself, no other site can embed the console in a frame, and
+ * no address with a player's name leaks in a Referer header.
  */
 const HEADERS = {
   'Content-Security-Policy': [

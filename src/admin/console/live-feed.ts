@@ -54,8 +54,8 @@ export class LiveFeed {
     for (const [response, left] of this.listeners) {
       this.listeners.set(response, left - 1);
       if (left <= 0) response.end();
-      // A client that does not read its stream misses messages. If it does not resume, the server's idle timeout
-      // disconnects it.
+      // A client that does not read its stream misses messages. If it does not start reading again, the server's idle
+      // timeout disconnects it.
       else if (!response.writableNeedDrain) response.write(this.newest);
     }
   }

@@ -62,7 +62,7 @@ export type Backup =
     };
 
 export interface Trouble {
-  /** `now`: players are affected. `soon`: needs attention within the next days. */
+  /** `now`: players are affected. `soon`: the problem needs attention within the next few days. */
   readonly urgency: 'now' | 'soon';
   readonly what: string;
   readonly action: string;
@@ -102,10 +102,13 @@ export interface Overview {
   readonly troubles: readonly Trouble[];
 }
 
-/** Activity during one ten-second interval of the last hour. */
+/** Activity during a ten-second interval of the last hour. */
 export interface Moment {
   readonly atMs: number;
-  /** Rates per second: accepted; refused for a player-related reason; answered with an error. */
+  /**
+   * Rates per second: accepted callbacks, callbacks refused because of the player's state, and callbacks answered with
+   * an error.
+   */
   readonly accepted: number;
   readonly refused: number;
   readonly failed: number;

@@ -19,7 +19,7 @@ export interface PageFile {
 }
 
 /**
- * Console files by name; empty if the console has not been built. The files are few and stay in memory, so that no name
+ * Console files by name; empty if the console has not been built. The few files are kept in memory, so that no name
  * from a request is ever used as a path.
  */
 export function readPageFiles(): ReadonlyMap<string, PageFile> {

@@ -72,7 +72,7 @@ export class SignedOutSessions {
     this.listeners.push(listener);
   }
 
-  /** Returns true if the sign-out contained something new. */
+  /** Returns true if the sign-out was news to this node. */
   private merge({ name, untilMs, sessions }: SignedOut): boolean {
     const nowMs = this.deps.clock.now();
     const ended = this.byName.get(name) ?? { untilMs: 0, sessions: new Map<string, number>() };
