@@ -23,12 +23,12 @@ export interface TargetStore
   extends Pick<Wal, 'append' | 'read'>,
     Pick<SnapshotStore, 'snapshots' | 'beginSnapshot' | 'writeChunk' | 'publishSnapshot' | 'deleteSnapshot'> {
   /**
-   * Opens the archive for closed rounds. If undefined, there is no archive, and a store with archived rounds cannot be
+   * Opens the archive for closed rounds. Undefined if there is no archive; then a store with archived rounds cannot be
    * copied into this target.
    */
   readonly openArchive?: (storeId: string) => Promise<Pick<Archive, 'put' | 'raiseMark' | 'days'> | undefined>;
-  /** Creates the store and marks it as not yet fit to serve. Returns false if the target is not empty. */
+  /** Creates the store and marks it as not ready to serve. Returns false if the target is not empty. */
   createIncomplete(meta: Buffer): Promise<boolean>;
-  /** Marks the store as fit to serve. Durable when the promise resolves. */
+  /** Marks the store as ready to serve. Durable when the promise resolves. */
   complete(meta: Buffer): Promise<void>;
 }

@@ -5,7 +5,7 @@ import type { StoreReader } from './store-reader.js';
 
 const TURN_WALLETS = 500;
 
-/** Calls `look` with each wallet, which `look` must not modify. Yields regularly, so that other work can run. */
+/** Calls `look` with each wallet. `look` must not modify the wallet. Yields regularly, so that other work can run. */
 export async function forEachWallet(
   wallets: Wallets,
   { yieldTurn }: Pick<StoreReader, 'yieldTurn'>,

@@ -15,7 +15,7 @@ import { nameOfSerialized } from '../wallet/state/serialized-round.js';
 
 /*
  * Tables that define how `inspect` and `export` print an event, with one row for each kind of event and one for each
- * kind of change in a callback. If a kind has no row, the code does not compile. Inspect prints one human-readable item
+ * kind of change in a callback. The code does not compile if a kind has no row. Inspect prints one human-readable item
  * per change. Export prints one line per event, with every field of its changes.
  */
 

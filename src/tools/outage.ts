@@ -1,4 +1,4 @@
-/** Logs one warning when an outage begins and one when it ends. */
+/** Logs a warning when an outage begins and another one when it ends. */
 export class Outage {
   private isOn = false;
 

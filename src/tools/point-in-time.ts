@@ -5,8 +5,8 @@ import type { Coverage, SnapshotEnd } from './coverage.js';
 import { ToolError } from './store-reader.js';
 
 /**
- * End point of a restore: a time for all shards, or LSNs for some shards. In the latter case all other shards are
- * restored to their end.
+ * End point of a restore: a time for all shards, or LSNs for some shards. In the latter case, all other shards are
+ * restored to the end of their logs.
  */
 export type At =
   | { readonly type: 'time'; readonly timeMs: number }
@@ -24,7 +24,7 @@ export function parseAt(text: string): At {
   }
   if (zone === undefined) throw new ToolError('a time needs its zone: Z, or as +07:00');
   const timeMs = Date.parse(`${date}T${time}${zone}`);
-  // Date.parse accepts the 31st of a shorter month as a day of the next month.
+  // For a shorter month, Date.parse accepts the 31st as a day of the next month.
   if (Number.isNaN(timeMs) || new Date(date).getUTCDate() !== Number(day)) {
     throw new ToolError('there is no such time');
   }

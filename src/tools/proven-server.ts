@@ -6,7 +6,7 @@ import { isSameProof, PROOF_PATH, remoteAddressOf, TokenProof } from '../listene
 import { ToolError } from './store-reader.js';
 
 const NONCE_BYTES = 32;
-/** Maximum number of attempts. A server may close an idle connection just as it is being reused. */
+/** Maximum number of attempts. A server may close an idle connection at the moment when it is reused. */
 const ATTEMPTS_MAX = 3;
 
 export interface Exchange {
@@ -22,7 +22,7 @@ export interface Reply {
   readonly text: string;
 }
 
-/** The server has not proved that it knows the token. `reply` is its answer to the proof request. */
+/** Thrown if the server has not proved that it knows the token. `reply` is its answer to the proof request. */
 export class UnprovenServer extends ToolError {
   constructor(
     message: string,

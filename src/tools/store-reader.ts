@@ -1,4 +1,3 @@
-import { UserError } from '../base/user-error.js';
 import type { Archive } from '../ports/archive.js';
 import type { SnapshotFormat, SnapshotStore } from '../ports/snapshot-store.js';
 import type { Entry, EntryFormat, Head, Wal } from '../ports/wal.js';
@@ -34,7 +33,7 @@ export interface StoreReader {
 }
 
 /** Human-readable sentence about something that a tool cannot do, and the reason. */
-export class ToolError extends UserError {
+export class ToolError extends Error {
   override readonly name = 'ToolError';
 }
 

@@ -3,12 +3,12 @@ import { formatLsn } from '../ports/lsn.js';
 import type { Head } from '../ports/wal.js';
 import { ToolError } from './store-reader.js';
 
-/** A running server trimmed entries before they were read. */
+/** Thrown if a running server trimmed entries before they were read. */
 export class TrimmedError extends ToolError {}
 
 /**
  * Explains an apparent gap after `after`. Returns a `TrimmedError` if the log was trimmed before it was read, and
- * otherwise the given error. `done` describes what the entries were being read for.
+ * otherwise the given error. `done` describes the purpose for which the entries were read.
  */
 export async function orTrimmed(
   error: Error,

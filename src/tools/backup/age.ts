@@ -14,8 +14,8 @@ import { type BackupSource, ByteReader } from './backup-source.js';
 const INTRODUCTION = 'age-encryption.org/';
 
 /**
- * Reads the identities file, and returns a function that decrypts an encrypted source. The function returns an
- * unencrypted source unchanged.
+ * Reads the identities file, and returns a function that decrypts a source. The function returns an unencrypted source
+ * unchanged.
  */
 export async function opening(identityFile: string): Promise<(source: BackupSource) => BackupSource> {
   const lines = decodeText(await readFile(identityFile))

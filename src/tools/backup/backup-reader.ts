@@ -63,7 +63,7 @@ export async function checkBackup(
 
 /**
  * The frames in the complete part of a backup file that has already been checked. Throws a `ToolError` if the file has
- * become shorter since.
+ * become shorter since the check.
  */
 export async function* framesOfFile(
   from: string | BackupSource,
@@ -83,9 +83,9 @@ export async function* framesOfFile(
 
 export interface ReadOnceOptions {
   readonly onProgress?: (bytes: number) => void;
-  /** Called after the consumer has taken the last frame. May throw, so that the stream ends with an error. */
+  /** Called after the consumer has taken the last frame. May throw to end the stream with an error. */
   readonly onEnd: (whole: CompletePart) => void;
-  /** Offset at which reading stops, because a follower may still be appending after it. */
+  /** Offset at which reading stops, because a follower may still be appending beyond it. */
   readonly untilByte?: number;
 }
 
@@ -258,8 +258,8 @@ class BlockReader {
   }
 
   /**
-   * True if only zeros are left. A power failure leaves zeros where the file was already extended but its content was
-   * not yet written.
+   * True if only zeros are left. After a power failure, there are zeros where the file was already extended but its
+   * content was not yet written.
    */
   private async hasOnlyZerosLeft(): Promise<boolean> {
     for (;;) {

@@ -5,7 +5,7 @@ import { stat } from 'node:fs/promises';
 export interface BackupSource {
   /** Human-readable name. */
   readonly name: string;
-  /** True if the source can be opened more than once, as a file can but a pipe cannot. */
+  /** True if the source can be opened more than once, like a file and unlike a pipe. */
   readonly isRepeatable: boolean;
   /** Resolves to the size in bytes; undefined if the size is unknown until all bytes have arrived. */
   size(): Promise<number | undefined>;

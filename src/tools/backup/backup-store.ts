@@ -31,7 +31,7 @@ interface BlockDays {
 
 interface ShardIndex {
   manifest: Buffer | undefined;
-  /** Block that holds each chunk, by chunk index. */
+  /** Blocks that hold the chunks, by chunk index. */
   chunks: number[];
   /** In log order. */
   readonly entries: BlockEntries[];

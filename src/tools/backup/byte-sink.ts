@@ -49,7 +49,7 @@ export function pipeSink(pipe: Writable): ByteSink {
   };
 }
 
-/** Sink that writes the output of `transform` into `sink`. The last bytes follow on close. */
+/** Sink that writes the output of `transform` into `sink`. Closing it writes the last bytes. */
 export function transformingSink(
   sink: ByteSink,
   transform: (bytes: AsyncIterable<Buffer>) => AsyncIterable<Buffer>,

@@ -112,7 +112,7 @@ type EntryFrame = Extract<Frame, { type: 'entry' | 'archived' }>;
 
 class Follower {
   private head: Head;
-  /** The newest archive record that both the archive and the copy contain. */
+  /** The newest record that is in both the archive and the copy. */
   private archived: ArchiveMark | undefined;
   private isBehind = false;
   /** Number of entries that the copy lacked at the last check. */
@@ -135,8 +135,8 @@ class Follower {
   }
 
   /**
-   * Returns a sentence, only once, if the log ends before the backup does, because its owner may still append the lost
-   * entries again. Throws a `ToolError` if the log has different entries instead.
+   * If the log ends before the backup does, returns a sentence, but only once: the log's owner may still append the
+   * lost entries again. Throws a `ToolError` if the log has different entries instead.
    */
   async lost(): Promise<string | undefined> {
     const head = await this.store.wal.head(this.shard);
@@ -207,7 +207,10 @@ class Follower {
   }
 }
 
-/** A round left memory, which requires a durable archive record, but the archive that was queried does not have it. */
+/**
+ * Thrown if the queried archive does not have a round that left memory, although a round leaves memory only once its
+ * archive record is durable.
+ */
 class MissingRoundsError extends Error {}
 
 async function pause(signal: AbortSignal): Promise<void> {

@@ -4,7 +4,7 @@ import type { Frame, Frames } from '../frame.js';
 
 /** Counts the frames of each shard as they pass through. */
 export class FrameCounts {
-  /** Number of rounds that had left memory. */
+  /** Number of rounds that have left memory. */
   archived = 0;
   private end: Coverage | undefined = undefined;
   private readonly counts = new Map<number, { entries: number; entryBytes: number; chunkBytes: number }>();

@@ -21,7 +21,7 @@ export interface StoreFramesOptions {
   /** The meta record, exactly as the store has it. */
   readonly meta: Buffer;
   readonly now: () => number;
-  /** Receives human-readable warnings about a part that was skipped, and the reason. */
+  /** Receives human-readable warnings about skipped parts, with the reasons. */
   readonly warn: (sentence: string) => void;
   readonly onProgress?: OnProgress;
   /** Waits between retries while a replica of the archive lags. */
@@ -73,8 +73,7 @@ class Progress {
   constructor(private readonly onProgress: OnProgress = () => {}) {}
 
   /**
-   * Counts one chunk or entry. In a store that is large enough for progress to matter, chunks and entries are of
-   * similar size.
+   * Counts one chunk or entry. In a store large enough for progress to matter, chunks and entries are of similar size.
    */
   step(): void {
     this.done++;
@@ -178,7 +177,10 @@ class ShardSource {
     }
   }
 
-  /** Entries appended since the first pass. If they were trimmed in the meantime, the copy is complete without them. */
+  /**
+   * Entries that were appended since the first pass. If they have been trimmed in the meantime, the copy is complete
+   * without them.
+   */
   async *news(): AsyncGenerator<Frame, void> {
     try {
       yield* this.more();
@@ -191,7 +193,7 @@ class ShardSource {
   /**
    * Archive records up to the end of the copied log. Throws a `ToolError` if the log relies on an archive but no
    * archive is configured. Throws an `ArchiveBehindError` if the archive lacks a record on which the log relies,
-   * because the copy would appear complete when it is restored.
+   * because the copy would seem complete when it is restored.
    */
   async *archived(): AsyncGenerator<Frame, void> {
     const { archive } = this.store;
@@ -246,9 +248,7 @@ class ShardSource {
     }
   }
 
-  /**
-   * Warns about the problem, unless the snapshot is no longer listed. In that case a newer snapshot has replaced it.
-   */
+  /** Warns about the problem, unless the snapshot is no longer listed, because a newer snapshot has replaced it. */
   private async explain(id: string, problem: string): Promise<void> {
     const { whole } = await this.list();
     if (whole.some((manifest) => manifest.id === id)) this.warn(id, problem);

@@ -34,8 +34,8 @@ export class ExportFeed {
   }
 
   /**
-   * Reads the next entry, unless one is already waiting. If no entry waits afterwards, the feed has reached the end of
-   * the log, which may still grow.
+   * Reads the next entry, unless one is already waiting. If no entry is waiting afterwards, the feed has reached the
+   * end of the log, which may still grow.
    */
   async fill(): Promise<void> {
     try {
@@ -44,7 +44,7 @@ export class ExportFeed {
         if (this.waiting === undefined && !(await this.turnPage())) return;
       }
     } catch (error) {
-      // Discard the page, so that after an outage the next attempt continues from the same position.
+      // Discard the page, so that, after an outage, the next attempt continues from the same position.
       this.pages = undefined;
       this.page = undefined;
       if (!(error instanceof RecoveryError)) throw error;

@@ -43,7 +43,7 @@ function callbackFields(event: CallbackApplied, decimal: Decimal): object {
 
 /**
  * Returns the fields of a change for the export. Amounts become decimals, times from the platform get their export
- * names, and fields that matter only in memory are left out.
+ * names, and fields that are used only in memory are left out.
  */
 function changeFields(change: Change, decimal: Decimal): object {
   const { amounts, line } = changeKind(change);

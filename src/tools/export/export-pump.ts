@@ -13,7 +13,9 @@ export interface PositionKeeper {
   write(positions: readonly Head[]): Promise<void>;
 }
 
-/** Progress of an export: the number of events that the reader has taken, and the newest entries up to there. */
+/**
+ * Progress of an export: the number of events that the reader has taken, and the newest entry of each shard among them.
+ */
 export interface Exported {
   events: number;
   positions: readonly Head[];

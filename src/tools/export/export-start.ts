@@ -11,7 +11,7 @@ export interface Start {
 }
 
 /**
- * Finds the start of an export: after the entry `wanted`, or with the very first entry. Throws a `ToolError` if the log
+ * Finds the start of an export: after the entry `wanted`, or at the very first entry. Throws a `ToolError` if the log
  * has a different history.
  */
 export async function startOf(shard: number, wanted: Position | undefined, reader: StoreReader): Promise<Start> {

@@ -23,7 +23,7 @@ export interface ExportBatch {
 export interface ExportOptions {
   /** Entries after which the export begins, by shard. */
   readonly starts: readonly Head[];
-  /** If set, the export continues to follow the log after its end. `live` is the store without retries. */
+  /** If set, the export follows the log after reaching its end. `live` is the store without retries. */
   readonly following: { readonly live: StoreReader; readonly warn: (sentence: string) => void } | undefined;
   /** Aborting ends the export after the next batch. */
   readonly signal: AbortSignal;
@@ -34,7 +34,7 @@ const POLL_MS = 200;
 
 /**
  * All events of a store, in batches of about 64 KiB. Events of one shard are in log order. Shards are merged by time,
- * as far as pages of their logs are in memory. An empty batch signals that the end of the logs was reached. Without
+ * as far as the pages of their logs are in memory. An empty batch signals that the end of all logs was reached. Without
  * `following`, the export ends with the entries that were newest when it began. With `following`, it waits out outages.
  * Throws a `ToolError` or a `RecoveryError` if the log cannot be continued.
  */
@@ -74,7 +74,7 @@ async function nextLines(
   let failure: Error | undefined;
   while (text.length < BATCH_CHARACTERS) {
     for (const feed of open) {
-      // A log that cannot be read now adds nothing to this batch, and the other logs continue.
+      // A log that cannot be read at the moment adds nothing to this batch; the other logs continue.
       failure = (await tryFill(feed, outage)) ?? failure;
       if (feed.waiting === undefined) open.delete(feed);
     }

@@ -12,7 +12,7 @@ import { type InspectQuery, isWanted } from './inspect-query.js';
 let tables: Tables | undefined;
 
 /**
- * Adds to the wallets of the oldest snapshot those archived rounds of a shard that a query may need. Reads the complete
+ * Adds the archived rounds that a query may need to the wallets of a shard's oldest snapshot. Reads the complete
  * archive, but keeps only matching rounds in memory.
  */
 export async function addArchivedRounds(

@@ -15,7 +15,7 @@ import { readDamagedLog } from './read-damaged-log.js';
 
 /*
  * Searches a store for an id whose player is unknown, or for the events of a player. Results come in reading order.
- * `notes` receives sentences about gaps in the data. A search reads everything and keeps nothing in memory.
+ * `notes` receives sentences about gaps in the data. A search reads the complete store and keeps nothing in memory.
  */
 
 /** A hit and its place in the store. */
@@ -91,11 +91,14 @@ function* hitsInEntry({ shard, lsn, events }: Entry, id: string): Generator<Stor
   }
 }
 
-/** Returns the kinds of objects to which the id refers in an item. There can be several if a platform reuses an id. */
+/**
+ * Returns the kinds of objects to which the id refers in an item. There can be several kinds if a platform reuses an
+ * id.
+ */
 function kindsOf(item: HistoryItem, id: string): IdHit['kind'][] {
   const kinds: IdHit['kind'][] = [];
   const isOther = item.others.includes(id);
-  // If rounds leave memory or return to it, `others` contains round ids.
+  // For rounds that leave memory or return to it, `others` contains the ids of the rounds.
   const isRound = item.roundId === id || (isOther && item.productId === undefined);
   if (item.id === id || (isOther && !isRound)) kinds.push(isOperation(item) ? 'operation' : 'transaction');
   if (isRound) kinds.push('round');

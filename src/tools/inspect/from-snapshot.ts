@@ -5,7 +5,7 @@ import { type HistoryItem, historyItem } from './history-item.js';
 
 /**
  * History that a snapshot's wallet still remembers: transactions with the messages that had an effect, cancels and
- * voids of rounds, and operator actions. Sorted by time where the wallet knows times. It knows the time of each
+ * voids of rounds, and operator actions. Sorted by time if the time is known: a wallet knows the time of each
  * transaction's first message, and usually that of its last.
  */
 export function itemsFromSnapshot(wallet: Wallet, shard: number): HistoryItem[] {
@@ -31,8 +31,8 @@ function effectsOf(item: Transaction, base: Base): HistoryItem[] {
   const { round, id, kind, createdMs, updatedMs } = item;
   const effects = item.effects();
   const last = effects.length - 1;
-  // If a message about the complete round has changed this transaction, `updatedMs` is that message's time, not the
-  // time of the last effect.
+  // If a message about the complete round has changed this transaction, `updatedMs` is the time of that message, not of
+  // the last effect.
   const isTouched = item.settledByRound || round.closings.length > 0;
   return effects.map(({ type, waiting, skip, amount, before, after, version, requestId }, i) => {
     const lastMs = i === last && !isTouched ? updatedMs : undefined;

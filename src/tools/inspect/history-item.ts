@@ -36,11 +36,11 @@ export interface HistoryItem {
   readonly currency: string | undefined;
   /** Stake, if the item has one in addition to `amount`. */
   readonly stake: Units | undefined;
-  /** Other transactions that this one settled, cancelled or voided, or from which it took money back. */
+  /** Other transactions that the item settled, cancelled or voided, or from which it took money back. */
   readonly others: readonly string[];
-  /** Human-readable remarks. */
+  /** Human-readable notes. */
   readonly remarks: readonly string[];
-  /** The operator who acted; undefined for the platform, or if the operator was not recorded. */
+  /** The operator who caused the item; undefined for the platform, or if the operator was not recorded. */
   readonly by: Operator | undefined;
   /** Reason that an operator gave for a correction. */
   readonly reason: string | undefined;

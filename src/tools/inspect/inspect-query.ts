@@ -36,7 +36,7 @@ export function isWanted(query: InspectQuery, one: HistoryItem): boolean {
     case 'operators':
       return isOperation(one) && (one.timeMs ?? 0) >= query.sinceMs;
     case 'credits':
-      // A void without a known time is included, because it always follows its credit.
+      // A void whose time is unknown is included, because a void always follows its credit.
       return isCorrectedCredit(one) && (one.timeMs ?? query.sinceMs) >= query.sinceMs;
   }
 }

@@ -54,7 +54,7 @@ export async function inspect(
     for (const one of search.items) items.push(one);
     notes.push(...search.notes);
   }
-  // Show the player of the query even if no history is left.
+  // Show the queried player even if no history is left.
   const asked = query.type === 'player' ? shards.map((shard) => ({ shard, username: query.username })) : [];
   const concerned = await affectedPlayers(reader, [...items, ...asked]);
   return { items: inTimeOrder(items), players: concerned.players, notes: [...notes, ...concerned.notes] };
@@ -89,7 +89,7 @@ export async function affectedPlayers(
   return { players, notes };
 }
 
-/** Merges the items of several shards by time. Items of one player keep their order, even if a time is unknown. */
+/** Merges the items of several shards by time. Items of one player keep their order, even if some times are unknown. */
 function inTimeOrder(items: readonly HistoryItem[]): HistoryItem[] {
   const newest = new Map<string, number>();
   const timed = items.map((one) => {

@@ -6,7 +6,7 @@ import type { StoreReader } from '../store-reader.js';
 import { type HistoryItem, itemsOf } from './history-item.js';
 import { entriesOf } from './inspect-entry.js';
 
-/** Events that neither move money nor answer a request. Shards append them by themselves. */
+/** Events that neither move money nor answer a request, and that shards append on their own. */
 const UNANSWERED: readonly string[] = ['rounds-forgotten', 'rounds-archived', 'rounds-restored'];
 
 export interface LostItem extends HistoryItem {

@@ -25,7 +25,7 @@ const MOVEMENTS: Readonly<Record<string, Movement>> = {
 /** Endpoints whose credits can be reversed. These credits have no bet, and no other message reverses them. */
 export const UNDOABLE_ENDPOINTS: readonly string[] = Object.values(MOVEMENTS).flatMap(({ endpoint = [] }) => endpoint);
 
-/** Reason why nothing is left to undo: a correction or the platform has already reversed the movement. */
+/** Reason why there is nothing left to undo: a correction or the platform has already reversed the movement. */
 export type DoneBefore = 'done before' | 'voided before';
 
 /** A correction that reverses an operation or a credit. */
@@ -45,7 +45,7 @@ export interface Undo extends Undone {
 }
 
 export interface UndoSelection {
-  /** A named operator, or the platform. */
+  /** The operator with this name, or the platform. */
   readonly by: { readonly operator: string } | 'platform';
   readonly sinceMs: number;
   readonly untilMs: number;

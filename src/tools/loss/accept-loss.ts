@@ -15,9 +15,9 @@ import { type Salvaged, salvage } from './salvage.js';
 
 /*
  * A shard refuses to start if its log has lost entries that may have been acknowledged. `findLosses` finds the reason,
- * and salvage.ts determines how much can still be proved. `acceptLoss` takes over the shard and publishes the provable
- * state as a snapshot at the head of the log. The fence records that a loss was accepted: entries after it do not
- * follow from the entries before it.
+ * and salvage.ts determines how much of the state can still be proved. `acceptLoss` takes over the shard and publishes
+ * the provable state as a snapshot at the head of the log. The fence records that a loss was accepted: entries after it
+ * do not follow from the entries before it.
  */
 
 export interface AcceptLossDeps extends RecoveryDeps, TakeOverDeps, Pick<SnapshotterDeps, 'policy' | 'newId'> {
@@ -88,7 +88,8 @@ export async function acceptLoss({ shard, found, salvaged }: Loss, deps: AcceptL
   const { wallets, tallies, beyond, marks, logBytes, reached } = salvaged;
   checkUntouched(shard, await deps.wal.head(shard), found);
   const kept = beyond === 0 ? undefined : await deps.keepEntries(shard, rawEntriesAfter(shard, reached.lsn, deps));
-  // Drop archived rounds that the abandoned entries changed. The wallets contain these rounds as they were before.
+  // Drop archived rounds that the abandoned entries changed. The wallets contain these rounds as they were before those
+  // entries.
   await deps.archive?.dropAfter(shard, reached.lsn);
   const { whole } = await listSnapshots(shard, deps);
   const newestEpoch = Math.max(0, ...whole.map(({ end }) => end.lsn.epoch));

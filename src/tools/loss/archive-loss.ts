@@ -16,13 +16,13 @@ import type { AcceptLossDeps } from './accept-loss.js';
 /*
  * An archive that lacks records on which the logs rely is not trusted, so every request that needs a lookup waits.
  * `findArchiveLoss` lists the lost rounds, as far as the logs still name them. `acceptArchiveLoss` appends a fence
- * about the loss to each log, and then raises the marks of the archive to those of the logs. If a run is interrupted in
- * between, the next one finds the same loss again.
+ * about the loss to each log, and then raises the marks of the archive to those of the logs. If a run is interrupted
+ * between these two steps, the next run finds the same loss again.
  */
 
 type LossArchive = Pick<Archive, 'mark' | 'missingDays' | 'find' | 'days' | 'acceptLoss'>;
 
-/** The archive is undefined if it does not exist yet. */
+/** Undefined if the archive does not exist yet. */
 type Deps = AcceptLossDeps & { readonly archive?: LossArchive | undefined };
 
 /** A round that left memory but is missing from the archive. */

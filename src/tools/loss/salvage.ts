@@ -57,7 +57,7 @@ export interface Unusable {
    */
   readonly fromMs: number | undefined;
   readonly toMs: number | undefined;
-  /** Players named in the events, at most some thousands. */
+  /** Players named in the events, limited to a few thousand. */
   readonly usernames: ReadonlySet<string>;
 }
 
@@ -66,14 +66,14 @@ const USERNAMES_MAX = 5000;
 /**
  * Rebuilds the provable state of a shard whose log has lost entries. Begins with the newest snapshot that the log does
  * not contradict, and replays entries as long as each follows from its predecessor. A snapshot that reaches beyond the
- * log is accepted unchanged. Rejects with a `RecoveryError` if there is nothing to begin with.
+ * log is accepted unchanged. Rejects with a `RecoveryError` if there is nothing from which to begin.
  */
 export async function salvage(shard: number, genesis: Head, deps: SalvageDeps): Promise<Salvaged> {
   let best: Salvaged | undefined;
   for await (const replay of replays(shard, genesis, deps)) {
     const salvaged = await replayed(shard, replay, deps);
     if (salvaged === undefined) continue;
-    // Each startup that failed has left a fence. If only fences follow the replayed part, no events are lost.
+    // Each failed startup has left a fence. If only fences follow the replayed part, no events are lost.
     if (salvaged.problem === undefined || salvaged.beyond === 0) return salvaged;
     if (best === undefined || salvaged.reached.lsn.sequence > best.reached.lsn.sequence) best = salvaged;
   }
@@ -136,7 +136,7 @@ async function replayed(shard: number, replay: Replay, deps: SalvageDeps): Promi
 /**
  * A snapshot's ledger totals are those at its start. If the log ends before the snapshot does, the wallets contain
  * movements that are missing from the totals, and rounds may have left memory meanwhile. The totals then count as
- * complete only from this time on, and the audit chain begins anew.
+ * complete only from this time on, and a new audit chain begins.
  */
 function talliesOf({ tallies, manifest, head, timeMs }: Replay): Tallies {
   const isBehind = manifest !== undefined && manifest.end.lsn.sequence > head.lsn.sequence;

@@ -32,13 +32,13 @@ export interface Columns {
   readonly names: Readonly<Record<Field, readonly string[]>>;
   /** Constant values for fields without a column in the history. */
   readonly always: Readonly<Partial<Record<Field, string>>>;
-  /** States by their name in the history, in capital letters. */
+  /** States by their names in the history, which are in capital letters. */
   readonly statuses: ReadonlyMap<string, PlatformState>;
-  /** Zone of times that do not name one, such as +07:00. */
+  /** Time zone of times without a zone, for example +07:00. */
   readonly zone: string | undefined;
 }
 
-/** Column names of this platform family's own bet history, betTransactionsV2. */
+/** Column names of betTransactionsV2, the bet history of this family of platforms. */
 const NAMES: Columns['names'] = {
   id: ['betId', 'id'],
   username: ['username'],

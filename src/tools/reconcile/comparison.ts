@@ -36,13 +36,13 @@ export class Counts {
   /** Number of cancelled bets that exist on one side only. No money depends on them. */
   cancelled = 0;
   roundsEqual = 0;
-  /** Number of rounds of which some bets were missing on one side. */
+  /** Number of rounds with bets that were missing on one side. */
   roundsUnknown = 0;
 }
 
 /**
- * Compares both sides, one part at a time. All records of a bet are in the same part. Bets are compared first. Payouts
- * of complete rounds (`onRoundPayout`) are compared after all bets.
+ * Compares the two sides, one part at a time. All records of a bet are in the same part. Bets are compared first.
+ * Payouts of complete rounds (`onRoundPayout`) are compared after all bets.
  */
 export class Comparison {
   readonly counts = new Counts();
@@ -243,7 +243,7 @@ function isOlder(one: Age, other: Age): boolean {
   return differs !== -1 && (one[differs] as number) < (other[differs] as number);
 }
 
-/** Names can contain any character, so the key begins with their lengths. */
+/** Names may contain any character, so the key begins with their lengths. */
 export function keyOfBet({ username, productId, id }: { username: string; productId: string; id: string }): string {
   return `${username.length} ${productId.length} ${username}${productId}${id}`;
 }

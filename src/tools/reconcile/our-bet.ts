@@ -32,8 +32,8 @@ export const AGREEING: Readonly<Record<PlatformState, readonly OurState[]>> = {
 };
 
 /**
- * When a round was read: the end of the log at that time, and the index among the records archived at that end. While a
- * server runs, the same round can be read twice, and the newer reading counts.
+ * The age of a round: the end of the log when the round was read, and its index among the records archived at that end.
+ * While a server runs, the same round can be read twice, and the newer reading counts.
  */
 export type Age = readonly [epoch: number, sequence: number, index: number];
 
@@ -102,7 +102,7 @@ export function readRound(round: Round, player: Pick<OurBet, 'username' | 'curre
   const bets = members
     .filter(({ isBet }) => isBet)
     .map(
-      // Lists the fields one by one, because spreading with `...` takes longer than everything else here.
+      // Lists the fields one by one, because spreading with `...` takes longer than all the rest of this function.
       (bet): OurBet => ({
         username,
         productId,

@@ -28,7 +28,7 @@ const IN_MEMORY = Number.MAX_SAFE_INTEGER;
 /**
  * Calls `take` with every round of a shard: first the rounds in its wallets at the end of the log, then those in the
  * archive. The same round can come twice, either because a server is running or because the round was restored from the
- * archive. The newest `age` counts. Throws a `RecoveryError` on damage.
+ * archive. The round with the newest `age` counts. Throws a `RecoveryError` on damage.
  */
 export async function eachRound(shard: number, reader: StoreReader, take: TakeRound): Promise<void> {
   const replay = await newestReplay(shard, reader);

@@ -9,12 +9,12 @@ import { valuesOfLine } from './json-line.js';
 
 /** A record of the platform's history as text, so that numbers keep the digits of the file. */
 export interface RawRecord {
-  /** Line number in the file, from 1. For a record that spans several lines, the number of its last line. */
+  /** Line number in the file, from 1. For a record that spans several lines, this is the number of its last line. */
   readonly line: number;
   readonly fields: Readonly<Partial<Record<Field, string>>>;
 }
 
-/** Maximum size of a line or record. A longer one means that the file is of a different kind. */
+/** Maximum size of a line or record. A file with a longer line is of a different kind. */
 const RECORD_MAX_BYTES = 1 << 20;
 const BATCH_RECORDS = 1000;
 const NEWLINE = 0x0a;

@@ -83,15 +83,15 @@ class Parts {
 }
 
 /**
- * Number of a key's part. The largest part determines memory use, and game providers choose the ids, so the hash is
- * keyed: they cannot choose ids that all fall into one part.
+ * Number of a key's part. The largest part determines memory use, and game providers choose the ids. Therefore the hash
+ * is keyed, so that providers cannot choose ids that all fall into one part.
  */
 function partOf(key: string): number {
   const bytes = Buffer.from(key);
   return keyedHash(currentHashKey(), 0, 0, bytes, 0, bytes.length) % PARTS;
 }
 
-/* Shares of the progress bar for reading the history, reading the store, and comparing. */
+/* Shares of the progress bar for its three phases: reading the history, reading the store, and comparing. */
 const READ_STEPS = 400;
 const STORE_STEPS = 400;
 const COMPARE_STEPS = 200;

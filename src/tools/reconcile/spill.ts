@@ -29,7 +29,7 @@ const NOTHING = Buffer.alloc(0);
 
 /**
  * Stores values on disk in parts, so that memory holds one part at a time. The file is unlinked immediately after it is
- * opened, so nothing is left over, however the process ends.
+ * opened, so that nothing is left behind, no matter how the process ends.
  */
 export class Spill<T> {
   count = 0;

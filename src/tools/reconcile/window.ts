@@ -1,7 +1,7 @@
 /** Upper bound of the clock difference between platform and walletd, plus the network delay of a callback. */
 export const EDGE_MS = 5 * 60_000;
 
-/** Time span of a history. Changes outside the span or near its edges can legitimately exist on one side only. */
+/** Time span of a history. Changes outside the span or near its edges may legitimately exist on one side only. */
 export class Window {
   private readonly fromMs: number;
   private readonly toMs: number;

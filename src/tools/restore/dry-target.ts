@@ -1,8 +1,8 @@
 import type { TargetStore } from '../copy-ports.js';
 
 /**
- * Target that stores nothing. A restore into it makes every check and reports the same result as a real restore.
- * `hasArchive` determines whether closed rounds would have an archive.
+ * Target that stores nothing. A restore into it makes all checks of a real restore and reports the same result.
+ * `hasArchive` is true if closed rounds would have an archive.
  */
 export function dryTarget(hasArchive: boolean): TargetStore {
   return {

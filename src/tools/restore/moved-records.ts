@@ -9,9 +9,9 @@ const OWNERS_MAX = INDEX_END / INDEXES;
 
 /**
  * Moves archive records to the shards of a store with a different shard count. Only the shard of a record changes. Two
- * players can have the same hash, and also rounds with the same name. If such players move from different shards into
- * one, their records may have the same LSN. In that case the index of the second player's records is changed to tell
- * them apart.
+ * players can have the same hash, and rounds with the same name. If such players move from different shards into one,
+ * their records may have the same LSN. In that case the index of the second player's records is changed to tell them
+ * apart.
  */
 export class MovedRecords {
   /** Source shards of the players with a hash, by hash and new shard. There is almost always only one. */

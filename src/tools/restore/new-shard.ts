@@ -37,7 +37,7 @@ export class NewShard {
     await this.writer.begin();
   }
 
-  /** Adds a wallet. A hibernated wallet is copied without unpacking it. */
+  /** Adds a wallet. A hibernated wallet is copied without being unpacked. */
   async add(wallet: Wallet): Promise<void> {
     assert(atOnce(this.chunk.add(wallet)), 'nobody changes a wallet meanwhile');
     this.players++;

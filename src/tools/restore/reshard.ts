@@ -35,9 +35,9 @@ import { ForeignWriterError } from './snapshot-writer.js';
 export interface ReshardOptions extends RestoreOptions {
   /** Number of shards in the new store, which must differ from the source's. */
   readonly shards: number;
-  /** Meta record of a new store that has this number of shards but is otherwise like the given one. */
+  /** Returns the given meta record with this number of shards, for a new store. */
   readonly newMeta: (meta: Buffer) => Buffer;
-  /** The same meta record with the ends of the source's logs, by source shard, once they are known. */
+  /** Returns the same meta record with the ends of the source's logs, by source shard, once they are known. */
   readonly withEnds: (meta: Buffer, storeId: string, ends: readonly Position[]) => Buffer;
   readonly shardOf: (username: string, shards: number) => number;
   /** Owner to name in the fences. */
@@ -204,7 +204,7 @@ class Resharding {
 
   /**
    * Returns the player's new shard. Throws a `ToolError` if the player is in the wrong source shard, because the right
-   * one could contain the same player.
+   * shard could contain the same player.
    */
   private place(username: string, source: number): number {
     const { shards, shardOf } = this.options;

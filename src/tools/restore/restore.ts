@@ -35,8 +35,8 @@ const APPEND_BYTES = 1024 * 1024;
 const PUT_ROUNDS = 500;
 
 /**
- * Writes frames into an empty store, which becomes fit to serve only in the last step. All data is checked before it is
- * written. Throws a `ToolError`, a `RecoveryError` or a `FormatError` if a check fails. The target must then be
+ * Writes frames into an empty store, which becomes ready to serve only in the last step. All data is checked before it
+ * is written. Throws a `ToolError`, a `RecoveryError` or a `FormatError` if a check fails. The target must then be
  * emptied.
  */
 export async function restoreFrames(frames: Frames, target: TargetStore, options: RestoreOptions): Promise<Restored> {
@@ -142,8 +142,8 @@ class Restore {
   }
 
   /**
-   * Skips records that were archived after the shard's restore point, because the restored store does not contain what
-   * followed that point.
+   * Skips records that were archived after the shard's restore point, because the restored store does not contain
+   * anything after that point.
    */
   private async archive(shard: ShardRestore, record: ArchiveRecord): Promise<void> {
     if (!shard.reaches(record.lsn)) return;
@@ -156,8 +156,8 @@ class Restore {
     this.archived = [];
     if (records.length === 0) return;
     const { targetArchive } = this;
-    // Set `remembers`, because any record may contain remembered messages. This costs nothing: only current releases
-    // can read the new store's snapshots in any case.
+    // Set `remembers`, because any record may contain remembered messages. This has no disadvantage, because only
+    // current releases can read the new store's snapshots anyway.
     const puts = records.map((record) => ({ ...record, remembers: true }));
     if (targetArchive === undefined) {
       throw new ToolError(
@@ -183,8 +183,8 @@ class Restore {
 }
 
 /**
- * Refuses a time before the creation of the store, because it would restore a casino without players. Such a time is
- * often one in seconds instead of milliseconds.
+ * Refuses a time before the creation of the store, because the restored casino would have no players. Such a time was
+ * often given in seconds instead of milliseconds.
  */
 function checkCreated(at: At | undefined, createdMs: number): void {
   if (at?.type !== 'time' || at.timeMs >= createdMs) return;
@@ -192,7 +192,10 @@ function checkCreated(at: At | undefined, createdMs: number): void {
   throw new ToolError(`there was no store at ${wanted}: it was created at ${created}`);
 }
 
-/** Throws unless the log is empty. Remains of a store that was emptied by hand would count as part of the new store. */
+/**
+ * Throws unless the log is empty. Otherwise, the remains of a store that was emptied by hand would become part of the
+ * new store.
+ */
 export async function mustBeEmpty(shard: number, target: TargetStore, patience: RetryPolicy): Promise<void> {
   const entries = await keepTrying('read the log', patience, () => target.read(shard, LSN_ZERO, 1));
   const snapshots = await keepTrying('list the snapshots', patience, () => target.snapshots(shard));

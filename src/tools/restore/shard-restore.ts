@@ -73,8 +73,8 @@ export class ShardRestore {
   }
 
   /**
-   * Returns the number of bytes added to the waiting entries. Throws a `RecoveryError` if the entry is not the next
-   * one.
+   * Adds an entry, and returns the number of bytes added to the waiting entries. Throws a `RecoveryError` if the entry
+   * is not the next one.
    */
   async addEntry(bytes: Buffer): Promise<number> {
     if (this.isPast) return 0;
@@ -96,7 +96,7 @@ export class ShardRestore {
     return bytes.length;
   }
 
-  /** True if the shard is restored to this LSN or beyond. */
+  /** True if the shard has been restored up to this LSN or beyond it. */
   reaches(lsn: Lsn): boolean {
     return compareLsn(lsn, this.lsn) <= 0;
   }
@@ -110,7 +110,7 @@ export class ShardRestore {
     this.waiting = [];
   }
 
-  /** Checks that the shard has reached `head`, the newest entry that the source announced for it. */
+  /** Checks that the shard has reached `head`, the newest entry that the source has announced for it. */
   checkEnd(head: Head): void {
     const { last, shard, at } = this;
     const end = this.snapshot?.manifest.end.lsn ?? LSN_ZERO;
@@ -134,8 +134,8 @@ export class ShardRestore {
   private async publishSnapshot(): Promise<void> {
     if (this.snapshot === undefined) return;
     const { end, timeMs } = this.snapshot.manifest;
-    // Check only now that the snapshot is not too late, because it could still have been abandoned before. For a backup
-    // file, this check runs before the end of the file is read.
+    // Check only now that the snapshot is not too late, because until now it could still have been abandoned. For a
+    // backup file, this check runs before the end of the file is read.
     if (!isEarlyEnough(this.at, this.shard, { end: end.lsn, timeMs })) {
       const earliest = `${new Date(timeMs).toISOString()}, or ${this.shard}:${formatLsn(end.lsn)}`;
       throw new ToolError(`nothing that early is there: shard ${this.shard} begins at ${earliest}`);

@@ -9,7 +9,7 @@ export interface SnapshotLine {
   readonly id: string;
   /** `damaged` means that the manifest is damaged, or that a newer walletd wrote it. Only `walletd verify` reads the chunks. */
   readonly state: 'whole' | 'damaged' | 'unfinished';
-  /** Fault that makes the manifest unusable. */
+  /** The fault that makes the manifest unusable. */
   readonly reason?: string;
   readonly start?: string;
   readonly end?: string;

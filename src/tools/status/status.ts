@@ -6,7 +6,7 @@ export interface Readiness {
   readonly shards: readonly { readonly shard: number; readonly state: string; readonly reason?: string }[];
 }
 
-/** Status of a server, read from its metrics scrape. The rules in `src/node/overview/alert-rules.ts` judge it. */
+/** Status of a server, read from its metrics scrape. The rules in `src/node/overview/alert-rules.ts` evaluate it. */
 export interface Facts {
   readonly version: string;
   readonly node: string;
@@ -27,7 +27,9 @@ export interface Facts {
   readonly appendFailures: number;
   /** Number of entries that have been applied but are not durable yet. */
   readonly entriesNotDurable: number;
-  /** Age of the oldest among the newest snapshots of all shards; undefined if no shard has a snapshot yet. */
+  /**
+   * Age of the newest snapshot of the shard whose newest snapshot is oldest; undefined if no shard has a snapshot yet.
+   */
   readonly snapshotAgeMs: number | undefined;
   readonly entriesWithoutSnapshot: number;
   /** Share of the heap in use on the fullest thread, from 0 to 1. */

@@ -91,8 +91,8 @@ export class ArchiveCheck {
   }
 
   /**
-   * Reads the complete archive of the shard. `isWhole` is true if the log was replayed to its end, which was `head`
-   * then.
+   * Reads the complete archive of the shard. `isWhole` is true if the log was replayed to its end, which was `head` at
+   * the time.
    */
   async finish(isWhole: boolean, head: Lsn): Promise<void> {
     const { archive, yieldTurn } = this.reader;
@@ -133,7 +133,7 @@ export class ArchiveCheck {
 
   /**
    * Checks that each round that left memory is in the archive. Must be called after all records have been checked. Days
-   * before the oldest one have been dropped.
+   * before the oldest kept one have been dropped.
    */
   compare(oldestDay: number): void {
     for (const [key, { username, roundId, lsn, checksum, day }] of this.gone) {

@@ -9,7 +9,7 @@ import type { Findings } from './findings.js';
  * was recorded elsewhere. If the log began under an older walletd, chains begin at snapshots of a newer one.
  */
 export class AuditCheck {
-  /** State of each chain at the newest event, by the beginning of the chain. */
+  /** State of each chain at the newest event, keyed by the beginning of the chain. */
   private readonly chains = new Map<string, AuditHead>();
   private wasSeen = false;
 
@@ -40,7 +40,7 @@ export class AuditCheck {
     if (theirs === undefined) return;
     const mine = this.chains.get(theirs.since);
     if (mine === undefined) {
-      // A chain does not include events from before its beginning, so a snapshot that begins a chain must be trusted.
+      // A chain does not include events before its beginning, so a snapshot that begins a chain must be trusted.
       this.adopt(theirs);
     } else if (mine.count !== theirs.count || mine.hash !== theirs.hash) {
       this.add(

@@ -14,7 +14,7 @@ export type FindingType = 'log' | 'snapshot' | 'event' | 'wallet' | 'books' | 'a
 
 export interface Finding {
   readonly type: FindingType;
-  /** One human-readable sentence that names the shard. */
+  /** A human-readable sentence that names the shard. */
   readonly message: string;
 }
 

@@ -12,7 +12,7 @@ const SNAPSHOTS_TIMEOUT_MS = 600_000;
 const TEXT_MAX = 200;
 /** HTTP status of a request that waits for the approval of a second operator. */
 const PENDING = 202;
-/** Statuses about only one player or one amount: forbidden, not found, in conflict, or too many requests. */
+/** Statuses for a single player or amount: forbidden, not found, conflict, or too many requests. */
 const REFUSALS: ReadonlySet<number> = new Set([403, 404, 409, 429]);
 
 interface Page {
@@ -26,7 +26,7 @@ interface Readiness {
   readonly shards: readonly { readonly shard: number; readonly state: string; readonly reason?: string }[];
 }
 
-/** Answer of a cluster endpoint, as in the OpenAPI document. */
+/** Answer of a cluster endpoint, as described in the OpenAPI document. */
 export interface ClusterAnswer {
   readonly name: string;
   readonly seesTable: boolean;
@@ -58,7 +58,7 @@ export interface ClusterShardAnswer {
 
 interface ServedStore {
   readonly storeId: string;
-  /** Ids of the stores from which this store was restored. An older walletd reports none. */
+  /** Ids of the stores from which this store was restored. An older walletd does not report them. */
   readonly restoredFrom: readonly string[];
 }
 
@@ -92,9 +92,11 @@ export class OperatorApi implements PlayerSource {
     /** URL without a trailing slash. */
     readonly url: string,
     private readonly token: string | null,
-    /** Certificate (PEM) that this server must present, whatever its name. If undefined, the usual checks apply. */
+    /**
+     * Certificate (PEM) that this server must present, whatever name is in it. If undefined, the usual checks apply.
+     */
     private readonly certificate?: Buffer,
-    /** Time limit in ms for every answer except that of a snapshot. */
+    /** Time limit in ms for every answer except to a snapshot request. */
     private readonly timeoutMs = TIMEOUT_MS,
   ) {
     if (token !== null && !url.startsWith('https:')) this.proven = new ProvenServer(url, token);
@@ -258,7 +260,8 @@ export class OperatorApi implements PlayerSource {
 }
 
 /**
- * True for refusals that walletd's own sentence explains better: unknown token, too many requests, or still starting.
+ * True for refusals for which walletd's own message is the better explanation: unknown token, too many requests, or
+ * still starting.
  */
 function isExplainedByWalletd({ status, text }: Reply): boolean {
   return status === 429 || status === 503 || codeOf(text) === UNKNOWN_TOKEN;
@@ -269,10 +272,7 @@ function isOtherProgram({ status, text }: Reply): boolean {
   return (status === 404 && codeOf(text) === undefined) || status < 300;
 }
 
-/**
- * Names are not compared, because the server is called at a local address, but its certificate contains its public
- * name.
- */
+/** Do not compare names: the server is called at a local address, but its certificate contains its public name. */
 function trustOf(certificate: Buffer | undefined): object {
   if (certificate === undefined) return {};
   const { fingerprint256 } = new X509Certificate(certificate);

@@ -4,7 +4,7 @@ import { formatUnits, type ScaleTable } from '../../wallet/amount.js';
 import type { Wallet } from '../../wallet/state/wallet.js';
 import type { Findings } from './findings.js';
 
-/** A player as held by the running server. */
+/** A player's state on the running server. */
 export interface ServerPlayer {
   readonly username: string;
   readonly currency: string;
@@ -26,14 +26,14 @@ interface Expected extends ServerPlayer {
 /**
  * Compares a server's answer with the log, which is read after the answer. The server answers only with durable
  * versions, so the log contains every one of them. When the replay reaches such a version, the balance must equal the
- * answered one.
+ * one in the answer.
  */
 export class ServerComparison {
   /** Number of players whose balance was compared. */
   compared = 0;
   /**
-   * Number of players whose snapshot is newer than the server's answer, so that their balance at the answered version
-   * is no longer known.
+   * Number of players whose snapshot is newer than the server's answer, so that their balance at the version in the
+   * answer is no longer known.
    */
   movedOn = 0;
   private readonly expected: ReadonlyMap<string, Expected>;

@@ -16,9 +16,9 @@ import { SnapshotCheck } from './snapshot-check.js';
 import { SnapshotProof } from './snapshot-proof.js';
 
 export interface VerifyOptions {
-  /** If true, replays from the oldest point that the store still has, and proves each newer snapshot along the way. */
+  /** True to replay from the oldest point that the store still has, and to prove each newer snapshot along the way. */
   readonly isDeep: boolean;
-  /** If undefined, there is no comparison with a running server. */
+  /** Undefined for a verification without a running server. */
   readonly server: PlayerSource | undefined;
   /** Audit chain heads that were recorded elsewhere, by shard; undefined if there are none. */
   readonly noted?: ReadonlyMap<number, AuditHead> | undefined;
@@ -41,7 +41,7 @@ export class ShardVerification {
   first: Entry | undefined = undefined;
   snapshots: SnapshotCheck | undefined = undefined;
   comparison: ServerComparison | undefined = undefined;
-  /** Start of the replay: genesis, or the id of a snapshot; undefined if there was nothing to begin with. */
+  /** Start of the replay: genesis, or the id of a snapshot; undefined if there was nothing from which to begin. */
   base: string | undefined = undefined;
   replay: CheckedReplay | undefined = undefined;
   archive: ArchiveCheck | undefined = undefined;
@@ -201,7 +201,7 @@ export class ShardVerification {
     for (const manifest of usable) if (isSameLsn(manifest.start.lsn, lsn)) audit.compare(manifest);
   }
 
-  /** `beyond` is an entry after the head that was read. It means that the log has grown and now has a newer head. */
+  /** `beyond` is an entry after the head that was read, which shows that the log has grown and now has a newer head. */
   private async checkHead(beyond: Lsn | undefined): Promise<void> {
     const { last, head, reader, shard } = this;
     const [end, expected] = [formatLsn(last.lsn), formatLsn(head.lsn)];

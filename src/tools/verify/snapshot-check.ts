@@ -63,7 +63,7 @@ export class SnapshotCheck {
   }
 
   /**
-   * Accepts snapshots of the part that was lost before this fence, although the log now has different entries with the
+   * Accepts snapshots of the part that was lost before this fence, even if the log now has different entries with the
    * same LSNs.
    */
   accept(fence: Lsn): void {

@@ -16,7 +16,7 @@ import { CheckedReplay } from './checked-replay.js';
 import { Findings } from './findings.js';
 import { marksOf, type ShardReport, type VerifyReport } from './verify.js';
 
-/** Formats and functions needed to verify frames: everything of a store except its stored data. */
+/** Formats and functions needed to verify frames: a store without its data. */
 export type FrameFormats = Pick<
   StoreReader,
   'storeId' | 'shards' | 'scales' | 'format' | 'snapshotFormat' | 'genesis' | 'shardOf' | 'yieldTurn'
@@ -100,7 +100,7 @@ class ShardFrames {
   private last: Head;
   private entries = 0;
   private events = 0;
-  /** True after a fault, because the data that follows can no longer be proved. */
+  /** True after a fault: the data that follows it can no longer be proved. */
   private isBroken = false;
   private readonly archive: ArchiveCheck;
   private oldestDay = Number.POSITIVE_INFINITY;

@@ -30,7 +30,7 @@ export interface ShardReport {
   readonly players: number;
   /** Number of snapshots whose chunks were read. */
   readonly snapshots: number;
-  /** Start of the replay: `genesis` or the id of a snapshot; undefined if there was nothing to begin with. */
+  /** Start of the replay: `genesis` or the id of a snapshot; undefined if there was nothing from which to begin. */
   readonly base: string | undefined;
   /** Number of archived rounds that were read. */
   readonly archived: number;
@@ -73,16 +73,14 @@ export async function verify(reader: StoreReader, options: VerifyOptions): Promi
   for (const shard of shardsOf(reader)) {
     const verification = await verifyShard(shard, reader, { ...options, onProgress: (done) => progress(shard, done) });
     findings.addAll(verification.findings);
-    // Leave out the books of an unfinished replay, because their sums would only add a further fault.
+    // Leave out the books of an unfinished replay, because their sums would only cause one more finding.
     if (verification.replay?.isBroken === false) books.addAll(verification.replay.books);
     shards.push(reportOf(shard, verification));
   }
   return { shards, books, findings };
 }
 
-/**
- * Repeats the pass if a running server has trimmed its log or deleted a snapshot, because either looks like a fault.
- */
+/** Repeats the pass if a running server has trimmed its log or deleted a snapshot, because both look like faults. */
 async function verifyShard(shard: number, reader: StoreReader, options: VerifyOptions): Promise<ShardVerification> {
   for (let attempt = 1; ; attempt++) {
     const before = await removableOf(shard, reader);
@@ -95,7 +93,7 @@ async function verifyShard(shard: number, reader: StoreReader, options: VerifyOp
   }
 }
 
-/** Data of a shard that a running server removes over time. */
+/** Data of a shard that a running server may remove during a pass. */
 async function removableOf(shard: number, reader: StoreReader): Promise<{ first: string; snapshots: string[] }> {
   const stored = await reader.snapshots.snapshots(shard);
   return { first: await nameOfFirst(shard, reader), snapshots: stored.map(({ id }) => id) };
