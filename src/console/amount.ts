@@ -1,4 +1,4 @@
-/** Number of decimals for codes outside ISO 4217, such as USDT. */
+/** Number of decimals for codes that are not in ISO 4217, such as USDT. */
 const DECIMALS_DEFAULT = 2;
 const DECIMAL = /^(-?)0*(\d+)(?:\.(\d+))?$/;
 const decimalsByCurrency = new Map<string, number>();

@@ -23,7 +23,7 @@ export interface Visitor {
 }
 
 let csrf: string | null = null;
-/** Called when a call discovers that the session has ended. */
+/** Called when an answer shows that the session has ended. */
 let onSignedOut = () => {};
 
 export function whenSignedOut(hear: () => void): void {

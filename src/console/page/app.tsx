@@ -8,8 +8,8 @@ import { SignIn } from './views/sign-in.js';
 type State = { readonly visitor: Visitor | undefined } | { readonly error: Error } | undefined;
 
 /**
- * Shows the console to a signed-in visitor, and the sign-in form to anyone else. The address keeps the requested view
- * in either case.
+ * Shows the console to a signed-in visitor, and the sign-in form to anyone else. The address of the requested view is
+ * kept in both cases.
  */
 export function App() {
   const [state, setState] = useState<State>();

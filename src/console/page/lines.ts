@@ -25,7 +25,7 @@ export async function pieceAt(file: Blob, start: number): Promise<Piece> {
   return { bytes: read, lines: 1, end: await lineEnd(file, start + read.length) };
 }
 
-/** Counts complete lines. The last line of a file may lack a line ending. */
+/** Counts complete lines. The last line of a file may have no line ending. */
 function wholeLines(bytes: Uint8Array, isLast: boolean): { lines: number; length: number } {
   let [lines, length] = [0, 0];
   while (lines < PIECE_LINES && length < bytes.length) {

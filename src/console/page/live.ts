@@ -31,7 +31,7 @@ export function useLive(onSignedOut: () => void): Live {
       source?.close();
       setConnection('lost');
       expect(RETRY_MS);
-      // A stream does not report why it was refused, so find out whether the session has ended.
+      // A stream does not report why it was refused, so check whether the session has ended.
       readVisitor()
         .then((visitor) => visitor === undefined && onSignedOut())
         .catch(() => {});

@@ -18,8 +18,8 @@ interface Page<T> {
 }
 
 /**
- * Maximum number of consecutive empty pages to skip before asking whether to search further. An empty page is not
- * always the last one.
+ * Maximum number of consecutive empty pages to skip before the visitor must decide whether to search further. An empty
+ * page is not always the last one.
  */
 const EMPTY_PAGES_MAX = 20;
 

@@ -21,7 +21,7 @@ export interface Search<T> {
   readonly done: number;
   /** True if there were more hits than shown. */
   readonly isCut: boolean;
-  /** Limits of the search, such as unknown facts. */
+  /** Notes about gaps in the result, such as days that could not be searched. */
   readonly notes: readonly string[];
   readonly error: Error | undefined;
   readonly start: () => void;

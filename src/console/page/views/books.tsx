@@ -11,7 +11,7 @@ import { BOOK_LINES, type BookLine, type Ended, type Finding, type Report, type 
 
 const EVERY_MS = 1000;
 
-/** Books of the last verification, and a button that starts a new one. */
+/** Books as of the last verification, and a button that starts a new verification. */
 export function Books({ mayChange }: { readonly mayChange: boolean }) {
   const { answer, error, isWaiting, again } = useGet<Verification>(() => '/v1/verify');
   const isRunning = answer?.running != null;

@@ -76,7 +76,7 @@ export function HangingView({ about }: { readonly about: URLSearchParams }) {
 
 function Filter({ wanted }: { readonly wanted: Wanted }) {
   const [ageId, stateId] = [useId(), useId()];
-  // Load the products to suggest. Any other product can be typed.
+  // Load the products to suggest; the operator may also type any other product.
   const { answer: seen } = useGet<Products>(() => '/v1/products');
   const choose = (change: Partial<Wanted>) => goTo(hrefOf('hanging', { ...wanted, ...change }));
   return (
@@ -122,7 +122,7 @@ function Filter({ wanted }: { readonly wanted: Wanted }) {
   );
 }
 
-/** Ages to choose from, including the one in the address. */
+/** Ages to choose from, including the age in the address. */
 function agesWith(older: string): typeof AGES {
   return AGES.some(([hours]) => hours === older) ? AGES : [...AGES, [older, `${older} hours`]];
 }

@@ -48,7 +48,7 @@ export function ImportView({ mayChange }: { readonly mayChange: boolean }) {
   );
 }
 
-/** Preview of the file, to be checked before the import. */
+/** Preview of the file, for the operator to check before the import. */
 function Chosen({ file, onRunning }: { readonly file: File; readonly onRunning: (isRunning: boolean) => void }) {
   const [preview, setPreview] = useState<readonly Preview[] | Error>();
   useEffect(() => {

@@ -262,8 +262,8 @@ function Result({ done, currency, id, onClose }: ResultProps) {
 }
 
 /**
- * True if the call may have been carried out: either there was no answer, or the answer reports that the change is not
- * yet durable.
+ * True if the operation may have been carried out: there was no answer, or the answer reports that the change is not
+ * durable yet.
  */
 function isUncertain(error: Error | undefined): boolean {
   return error instanceof CallError && (error.isUnanswered || error.status >= 500);

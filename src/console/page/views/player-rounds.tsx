@@ -60,7 +60,7 @@ const VERBS: Readonly<Record<Message['type'], string>> = {
   rollback: 'rolled back',
 };
 
-/** Replacements for combinations of kind and type that would otherwise read oddly. */
+/** Replacements for combinations of kind and type whose literal wording would be unclear. */
 const WORDS: Readonly<Record<string, string>> = {
   'settlement settle': 'round settled',
   'tip place': 'tip given',

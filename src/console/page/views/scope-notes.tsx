@@ -2,7 +2,7 @@ import { plain } from '../json.js';
 import { Time } from '../parts/time.js';
 import type { Scope } from './tallies.js';
 
-/** Notes about the parts that the ledger totals do not include. */
+/** Notes about parts that are missing from the ledger totals. */
 export function ScopeNotes({ of: { sinceMillis, isWhole, shardsLeftOut } }: { readonly of: Scope }) {
   const left = plain(shardsLeftOut);
   return (
