@@ -215,7 +215,7 @@ verb(
   ...alternating(5, 2),
 ).action(async (options: AllSettings & SaveSettings) => save(await runAll(options), options));
 
-// Ignore the user's WALLETD_ variables, because the bench alone determines the settings of the servers under test.
+// Ignore the user's WALLETD_ variables, because only the bench may determine the settings of the servers under test.
 for (const name of Object.keys(process.env)) if (name.startsWith('WALLETD_')) delete process.env[name];
 
 const [first] = process.argv.slice(2);
@@ -230,7 +230,7 @@ if (
 try {
   await program.parseAsync();
 } catch (error) {
-  // Our own errors are readable sentences. For any other error, print the stack.
+  // The bench's own errors are readable sentences. For any other error, print the stack.
   console.error((error as Error).constructor === Error ? (error as Error).message : error);
   process.exitCode = 1;
 }

@@ -13,7 +13,7 @@ import { connectTo } from '../support/redis-client.js';
 /*
  * Baseline for a cluster node: an echo server without a wallet. It forwards calls that hash to another node, and
  * answers its own calls once they are in their shard's log. It also follows logs, and sends heartbeats to its peers and
- * to a table. It executes nothing, compares no heads and takes over no shards. walletd's nodes do all of this as well.
+ * to a table. Unlike walletd's nodes, it executes no commands, compares no heads and takes over no shards.
  */
 
 /** Settings, read from the environment variable BARE_NODE. */
@@ -202,7 +202,7 @@ for (const [other, port] of ports.entries()) if (other < at) dial(other, port);
 function dial(other: number, port: number): void {
   const socket = new WebSocket(`ws://127.0.0.1:${port}/${at}`, { perMessageDeflate: false });
   socket.on('open', () => links.set(other, new Link(socket)));
-  // The other node is starting as well, so keep dialing until it listens.
+  // The other node is starting as well, so retry until it listens.
   socket.on('error', () => setTimeout(() => dial(other, port), FOLLOW_MS));
 }
 

@@ -40,7 +40,7 @@ interface Measured<T> {
 
 const ms = (name: string, toReach: number): Goal => ({ name, unit: 'ms', toReach });
 
-/** Faults to measure in a cluster with all its players. Each scene restores the cluster's initial state at its end. */
+/** Faults to measure in a cluster with all its players. Each scene finally restores the cluster's initial state. */
 const OUTAGES: Readonly<Record<string, Measured<Scene>>> = {
   kill: { goals: [ms("kill -9 of a node, warm, to its last shard's first answer", 1000)], run: kill },
   stop: { goals: [ms("SIGSTOP of a node, warm, to its last shard's first answer", 1500)], run: stop },
@@ -101,8 +101,8 @@ const floorOf = ({ goals, run }: Measured<Calm>): Measured<Calm> => ({
 });
 
 /**
- * The same loads on nodes that only answer, forward, append and follow. Their cost is the baseline for this machine and
- * this number of nodes.
+ * The same loads on bare nodes, which only answer, forward, append and follow. Their cost is the baseline for this
+ * machine and this number of nodes.
  */
 const FLOOR: Readonly<Record<string, Measured<Calm>>> = Object.fromEntries(
   ['idle', 'throughput', 'processor', 'forward'].map((name) => [

@@ -11,12 +11,12 @@ import { type UnderLoad, underLoad } from './under-load.js';
 export const LARGE = 0;
 const LARGE_SHARE = 0.25;
 const BALANCE = 100;
-/** Duration of the baseline measurement: that of a typical rolling restart. */
+/** Duration of the baseline measurement, which equals that of a typical rolling restart. */
 const CALM_SECONDS = 50;
 
 /**
- * Parameters of one round with one fault, in a cluster with all its players. Each round restores the cluster's initial
- * state at its end.
+ * Parameters of one round with one fault, in a cluster with all its players. Each round finally restores the cluster's
+ * initial state.
  */
 export interface Scene {
   readonly stage: Stage;
@@ -44,7 +44,7 @@ export async function fill(stage: Stage, players: number, onFilled: (share: numb
   }
   const { adminUrl } = stage.cluster.node(0);
   await importPlayers(adminUrl, [...large, ...others], BALANCE, (count) => onFilled(count / players));
-  // Take snapshots first. In any cluster that has run for a while, followers and starts begin with a snapshot.
+  // Take snapshots first. In any cluster that has run for a while, followers and starting nodes begin with a snapshot.
   await stage.cluster.ask('/v1/snapshots');
 }
 
@@ -100,8 +100,8 @@ export async function move({ stage, rate }: Scene): Promise<Round> {
  * followers must be complete.
  */
 export async function roll({ stage, rate }: Scene): Promise<Round> {
-  // Measure a baseline without a fault first: even then, the machine sometimes pauses, and a process is slow until it
-  // has warmed up.
+  // First measure a baseline without a fault: even without one, the machine sometimes pauses, and a process is slow
+  // until it has warmed up.
   const calm = await underLoad(stage.server, { rate, seconds: CALM_SECONDS }, async () => {});
   const { result } = await underLoad(stage.server, { rate, seconds: 100 }, async () => {
     for (let i = 0; i < NODES; i++) {
@@ -117,8 +117,8 @@ export async function roll({ stage, rate }: Scene): Promise<Round> {
 }
 
 /**
- * Kills the large shard's Redis master. The master has only one replica, so the former master restarts as soon as that
- * replica has been promoted.
+ * Kills the large shard's Redis master. The master has only one replica, so the bench restarts the former master as
+ * soon as that replica has been promoted.
  */
 export async function redis({ stage, probe, rate }: Scene): Promise<Round> {
   const { cluster, server } = stage;

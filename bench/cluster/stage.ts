@@ -40,7 +40,7 @@ export class Stage {
     const env = {
       ...settings,
       WALLETD_CLUSTER_FOLLOWERS: String(followers),
-      // Same as in config/kubernetes. Without this setting, the first assignment would be made after 2 s.
+      // Same value as in config/kubernetes. Without this setting, the first assignment would be made after 2 s.
       WALLETD_CLUSTER_EXPECT: String(NODES),
     };
     const cluster = await LocalCluster.start({ nodes: NODES, env });
@@ -103,9 +103,9 @@ export class Stage {
     }
   }
 
-  /** Runs `walletd verify` on the store, comparing it with one node's state. Throws what it finds. */
+  /** Runs `walletd verify` on the store, comparing it with one node's state. Throws an error with the findings. */
   verify(): void {
-    // Query the node directly, because the load balancer runs in this process, which is blocked in the meantime.
+    // Query the node directly, because the load balancer runs in this process, which the command blocks.
     verify({ ...this.serverAt(0), settings: this.settings });
   }
 

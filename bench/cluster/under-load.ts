@@ -3,7 +3,7 @@ import { usedUs } from '../support/processor.js';
 import type { Server } from '../support/servers.js';
 
 /**
- * Load with a small fraction of the store's players. At the end, the bench compares the balance of each of these
+ * Load that uses a small fraction of the store's players. At the end, the bench compares the balance of each of these
  * players.
  */
 const LOAD: Omit<Load, 'seconds'> = { mix: 'real', connections: 256, players: 1000, reopens: true, areFew: true };

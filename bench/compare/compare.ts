@@ -46,7 +46,7 @@ export function runCompare(ref: string, settings: CompareSettings): Promise<Comp
           progress.next(`round ${round}  ${name.padEnd(4)}  ${resultLine(result)}`);
           return result;
         };
-        // Alternate the order, because the second run finds the disk and the caches as the first left them.
+        // Alternate the order, because the first run affects the disk and the caches that the second one uses.
         if (round % 2 === 1) rounds.push({ ref: await one('ref'), tree: await one('tree') });
         else rounds.push({ tree: await one('tree'), ref: await one('ref') });
       }

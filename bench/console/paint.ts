@@ -3,7 +3,7 @@ import { type Browser, type CDPSession, chromium } from 'playwright-core';
 /** Time that a browser with an empty cache needs to show a view, in milliseconds. */
 export interface Painted {
   readonly firstPaintMs: number;
-  /** Blocking time after the first paint: the time beyond 50 ms of each main-thread task, added up. */
+  /** Total blocking time after the first paint: for each main-thread task, the time beyond 50 ms. */
   readonly blockedMs: number;
   /** Bytes transferred over the network, including headers. */
   readonly bytes: number;
@@ -67,7 +67,7 @@ async function endTracing(session: CDPSession): Promise<void> {
 }
 
 /**
- * Reads the times since the last navigation, which is to the page itself. An earlier navigation showed an empty page.
+ * Reads the times since the last navigation, the one to the page itself. An earlier navigation opened an empty page.
  */
 function readTrace(events: readonly TraceEvent[]): Pick<Painted, 'firstPaintMs' | 'blockedMs'> {
   const painted = events.filter(({ name }) => name === 'firstContentfulPaint').at(-1);

@@ -16,7 +16,9 @@ export interface CostReport extends LoadReport {
 }
 
 const SCRAPE_MS = 1000;
-/** The generator signs requests in every run, so that its own signing time is not counted as the server's cost. */
+/**
+ * The generator signs the requests of every run, so that its own signing time does not count as a cost of the server.
+ */
 const SECRET = '0123456789abcdef0123456789abcdef';
 
 /**

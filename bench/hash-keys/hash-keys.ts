@@ -23,7 +23,7 @@ const ROUND_IDS = 200;
  * IDs took 16 MB.
  */
 const SPACE = 2 ** 16;
-/** Duration of one round, long enough that a single pause matters little. */
+/** Duration of one round, which is long enough to make a single pause negligible. */
 const ROUND_MS = 100;
 const FINDS = 10;
 /** Maximum cost of computed keys, as a multiple of the time for random ones. */
@@ -40,7 +40,7 @@ export async function runKeys({ rounds }: KeysSettings): Promise<void> {
     const random = computed.map(randomLike);
     const times: { readonly computed: number[]; readonly random: number[] } = { computed: [], random: [] };
     for (let round = -1; round < rounds; round++) {
-      // Alternate which kind goes first. The first round is only a warm-up.
+      // Alternate the kind that goes first. The first round is only a warm-up.
       for (const kind of round % 2 === 0 ? (['computed', 'random'] as const) : (['random', 'computed'] as const)) {
         const took = nsPerKey(kind === 'computed' ? computed : random, run);
         if (round >= 0) times[kind].push(took);

@@ -6,7 +6,7 @@ import { usernameOf } from './stories.js';
 
 /**
  * Expected balance of every player, in units. A request with an unknown outcome widens the range of possible balances.
- * Every other player's balance must match exactly.
+ * The balance of every other player must match exactly.
  */
 export class Books {
   private readonly least: Float64Array;
@@ -17,7 +17,7 @@ export class Books {
     openingBalance: number,
     /**
      * True if each player has at most one request at a time. In that case, the balance before each answer must be one
-     * that these books consider possible.
+     * of the balances that are possible according to these books.
      */
     private readonly isInTurn: boolean,
   ) {

@@ -33,7 +33,8 @@ export class Connection {
   dueAt = 0;
   private socket: Socket;
   /**
-   * Buffer for the request, reused each time. When a request has been answered, all of its bytes have surely been sent.
+   * Buffer for the request, reused for every request: once a request has been answered, all of its bytes have been
+   * sent.
    */
   private bytes = Buffer.allocUnsafe(REQUEST_BYTES);
   /**

@@ -7,7 +7,7 @@ const TWO_32 = 2 ** 32;
 
 /** One round of play, and the current step of its story. */
 export class Play {
-  /** True if the last request was refused, which leaves its outcome unknown until a retry is answered. */
+  /** True if the last request was refused, so that its outcome is unknown until a retry is answered. */
   isDoubtful = false;
   private at = 0;
 

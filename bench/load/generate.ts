@@ -27,7 +27,7 @@ export interface Generated extends LoadResult {
 /** Reports preparation progress before the measured period, from 0 to 1. */
 export type OnFilled = (share: number) => void;
 
-/** Called after each piece of the measured period. */
+/** Called after each part of the measured period. */
 export type OnPiece = (latencies: LatencySummary) => void;
 
 let runs = 0;

@@ -51,7 +51,7 @@ export interface LoadOptions {
   /** Open bets that each player holds throughout the measured period. */
   readonly openBets: number;
   /**
-   * Length of the pieces of the measured period that are also reported. If undefined, only the whole period is
+   * Length of the parts of the measured period that are reported separately. If undefined, only the whole period is
    * reported.
    */
   readonly pieceSeconds: number | undefined;
@@ -59,7 +59,6 @@ export interface LoadOptions {
   readonly seed: string;
   /** Undefined for a server that keeps no balances. */
   readonly openingBalance: number | undefined;
-  /** Undefined if requests are not signed. */
   readonly signingSecret: string | undefined;
 }
 
@@ -101,7 +100,7 @@ class Run implements ConnectionListener {
   private readonly connections: readonly Connection[];
   private readonly free = new Queue<Connection>();
   private successes = new Latencies();
-  /** Latencies of the current piece. */
+  /** Latencies of the current part. */
   private piece = new Latencies();
   private refusals = new Latencies();
   private startedAt = 0;

@@ -4,7 +4,9 @@ import type { Generated } from './generate.js';
 import type { LoadResult } from './generator.js';
 import { describeLoad, medianOf, type Raced, spreadOf } from './raced.js';
 
-/** At this share of a core or more, the figures may measure the generator rather than the server. */
+/**
+ * If the generator uses at least this share of a core, the figures may measure the generator rather than the server.
+ */
 const GENERATOR_SHARE_MAX = 0.9;
 const MIB = 1024 ** 2;
 
@@ -107,8 +109,8 @@ function figure(value: number): string {
 }
 
 /**
- * Warns about runs too short to include a full collection. They do not show the longest answers of a server that runs
- * for months.
+ * Warns about runs too short to include a full collection. Such runs do not show the longest answers of a server that
+ * runs for months.
  */
 export function collectionSentences(raced: readonly Raced[]): string[] {
   const without = raced.filter(

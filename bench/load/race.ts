@@ -36,7 +36,7 @@ interface Announced extends Pick<RaceSettings, 'folder' | 'mix'> {
   readonly openBets?: number;
 }
 
-/** Prints the facts needed to judge the figures that follow. */
+/** Prints the facts that are needed to judge the figures below them. */
 export function announce(store: Pick<Store, 'durability'>, { folder, players, mix, openBets = 0 }: Announced): void {
   console.log(machine());
   console.log(`durability: ${store.durability} (one fdatasync here: ${describeFsync(folder)})`);
@@ -45,7 +45,7 @@ export function announce(store: Pick<Store, 'durability'>, { folder, players, mi
   console.log(`${[players].flat().join(' and ')} players${held}, ${sent}\n`);
 }
 
-/** Number of the newest start. It gives each process its own store. */
+/** Number of the newest start, which gives each process its own store. */
 let starts = 0;
 
 /** Measures contestants under the same load and prints a table at the end. */

@@ -27,7 +27,7 @@ export function targetOf(
   env: Readonly<Record<string, string | undefined>>,
 ): Target {
   if (operatorApi === undefined) throw new Error('--target needs --operator-api, where its players are created');
-  // The generator writes to plain sockets, because TLS would cost it more than a request costs the server.
+  // The generator writes to plain sockets, because TLS would cost the generator more than a request costs the server.
   for (const url of [target, operatorApi]) {
     if (!/^http:\/\/[^/@]+$/.test(url)) throw new Error(`${url} is not an address such as http://127.0.0.1:3000`);
   }

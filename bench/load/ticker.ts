@@ -11,7 +11,7 @@ export const IS_TICKING = 1;
 /** Time from the thread's wake-up to the callback, on an idle machine with two cores: 0.1 ms, occasionally 0.15 ms. */
 const LEAD_MS = 0.15;
 /**
- * Maximum lead. After an early tick, the receiver spins until the due time, and the servers need that processor time.
+ * Maximum lead. After an early tick, the receiver spins until the due time and takes processor time from the servers.
  */
 const LEAD_SHARE_MAX = 0.3;
 

@@ -7,8 +7,8 @@ import { Wallets } from '../../src/wallet/state/wallets.js';
 import type { MemoryReport } from './memory.js';
 
 /*
- * IDs have the lengths that platforms use: 36 characters for transactions, 36 for rounds, 17 for players. All of a
- * shard's state counts: players, their funding, bets, rounds, first answers, directories.
+ * IDs have the lengths that platforms use: 36 characters for transactions, 36 for rounds, 17 for players. The figures
+ * include the complete state of a shard: players, their funding, bets, rounds, first answers, directories.
  */
 const PLAYERS = 100_000;
 const BUSY_PLAYERS = 2000;
@@ -106,7 +106,7 @@ for (const wallet of wallets) for (let i = 0; i < 2; i++) place(wallets, wallet.
 after = heapBytes();
 const perOpenBet = (after - before) / PLAYERS / 2;
 
-/** Bytes per call of `happens`, for many calls on each of a few players. */
+/** Bytes per call of `happens`, from many calls for each of a few players. */
 function bytesOf(happens: (wallets: Wallets, username: string, n: number) => void): number {
   const busy = new Wallets();
   fund(busy, BUSY_PLAYERS);

@@ -59,7 +59,7 @@ function anyCommand(endpoint: Endpoint, bytes: Buffer): PlatformCommand {
   return read;
 }
 
-/** Makes half as many stories, each with one callback from `first` and one from `second`. */
+/** Makes stories, half as many as callbacks; each has one callback from `first` and one from `second`. */
 function twice(first: readonly CallbackCommand[], second: readonly CallbackCommand[]): CallbackCommand[] {
   return first.flatMap((command, n) => [command, second[n] as CallbackCommand]).slice(0, CALLBACKS);
 }

@@ -76,7 +76,7 @@ function fresh(name: string, commands: readonly CallbackCommand[]): Case {
 
 const played = runAll(newWallet(), places);
 
-/** Every run has its own wallet, so that none grows. Only repeats share one, because they change nothing. */
+/** Every run has its own wallet, so that no wallet grows. Only repeats share one, because they change nothing. */
 export const deciding: Group = {
   name: 'decide and apply a callback',
   operations: CALLBACKS,

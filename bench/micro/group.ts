@@ -17,7 +17,7 @@ export interface Case {
 
 const kept: { value: unknown } = { value: undefined };
 
-/** Uses every result, so that the compiler cannot remove the work as unused. */
+/** Uses every result, so that the compiler cannot remove the work as dead code. */
 export function keep(value: unknown): void {
   kept.value = value;
 }

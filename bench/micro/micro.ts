@@ -47,8 +47,8 @@ const GROUPS = [
 ];
 
 /**
- * Measures the hot functions, each compared with a naive solution. All run in this process, one after another, on warm
- * inputs. The figures show where a callback's time goes, not the capacity of a server.
+ * Measures the hot functions, each compared with a naive solution. All of them run in this process, one after another,
+ * on warm inputs. The figures show where a callback's time goes, not the capacity of a server.
  */
 export async function runMicro(settings: MicroSettings): Promise<MicroReport> {
   console.log(machine());

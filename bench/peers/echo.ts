@@ -3,7 +3,7 @@ import { type AppendToLog, logOnlyAt } from './log-only.js';
 
 /*
  * The baseline: the same HTTP library parses the same JSON and answers in the same format, with the same serializer,
- * but without any state. In addition to this, walletd validates, keeps the wallet, and makes it durable.
+ * but without any state. walletd does more: it validates, keeps the wallet, and makes it durable.
  *
  * With a store address in ECHO_LOG, it answers once the request is in a log there. Requests that arrive during one
  * append join the next. This is the baseline for a durable answer.

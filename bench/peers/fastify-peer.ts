@@ -36,7 +36,7 @@ export interface Player {
   readonly balance: number;
 }
 
-/** Answer with the balances of the first answer. If the balances are missing, the callback failed. */
+/** Answer with the balances of the first answer; without balances if the callback failed. */
 export type Told = readonly [statusCode: number, before?: number | null, after?: number | null];
 
 interface Callback {

@@ -10,7 +10,7 @@ import { WALLET_FUNCTIONS } from './wallet-functions.js';
  * callbacks, and the package postgres, which also pipelines, 1.25 times as many.
  */
 const SCHEMA = 'functions';
-/** Values from 6 to 48 were tried: throughput grows up to 24, but not beyond. */
+/** Values from 6 to 48 were tried: throughput increases up to 24, but not beyond. */
 const CONNECTIONS = 24;
 
 type Row = [statusCode: number, before: number | null, after: number | null];

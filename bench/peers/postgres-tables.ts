@@ -8,8 +8,8 @@ import type { Player } from './fastify-peer.js';
  * - Pages are left half empty, so that new versions of a balance and a bet fit next to the old row and touch no index
  *   (HOT).
  * - The balance after a bet is not stored, since it follows from the balance before.
- * - Bets have no foreign key to players: bets are written under the player's row lock anyway, and the check would
- *   lock the row once more each time.
+ * - Bets have no foreign key to players: bets are written under the player's row lock anyway, and the check would lock
+ *   the row once more for each bet.
  */
 const TABLES = `
 CREATE TABLE player (

@@ -32,8 +32,8 @@ const SAMPLE_MS = 200;
 
 /**
  * Reconciles a history with an archive that matches it. The archive lists rounds player by player; the history has a
- * different order. Both sides are generated on the fly by copying one record with different numbers, so that nearly all
- * of the measured time is spent comparing. No archive is read from disk.
+ * different order. Both sides are generated on the fly from copies of one record with different numbers, so that nearly
+ * all of the measured time is spent on the comparison. No archive is read from disk.
  */
 export async function runReconcile({ records }: ReconcileSettings): Promise<void> {
   let peakBytes = 0;
@@ -59,7 +59,7 @@ export async function runReconcile({ records }: ReconcileSettings): Promise<void
   );
 }
 
-/** Number of digits in each name, so that one record can be turned into another. */
+/** Number of digits in each name, so that only digits must change to turn one record into another. */
 const DIGITS = 8;
 const UNNUMBERED = '#'.repeat(DIGITS);
 const digitsOf = (n: number) => String(n).padStart(DIGITS, '0');
@@ -142,7 +142,7 @@ function imageOf(username: string, roundId: string, id: string): Buffer {
   return serializeRound(wallet, must(wallet.round(productId, roundId), 'a bet has its round'));
 }
 
-/** The only log entry, which creates all players. */
+/** The only entry of the log, which creates all players. */
 function playersEntry(format: EntryCodec): Buffer {
   const rules = rulesOf(settingsWith());
   const batch = format.beginBatch(NOW_MS);

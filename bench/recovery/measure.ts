@@ -40,7 +40,7 @@ async function run(): Promise<object> {
   }
 }
 
-/** Plain loop: measures only the time for reading and decoding. */
+/** Measures only the time for reading and decoding, in a plain loop. */
 async function decodeAll(): Promise<number> {
   let events = 0;
   for (const shard of shards) {

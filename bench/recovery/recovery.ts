@@ -34,7 +34,7 @@ export interface RecoveryReport extends LoadReport {
 
 const MEASURE = fileURLToPath(new URL('./measure.js', import.meta.url));
 const HEAP_MIB = 8192;
-/** Lengths of the histories, as fractions of all players. */
+/** Lengths of the histories, as fractions of the number of players. */
 const LENGTHS = [0.25, 0.5, 1];
 const STEPS = 5;
 /**

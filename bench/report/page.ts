@@ -13,7 +13,7 @@ p { color: var(--soft); overflow-wrap: anywhere; }
 .verdict { color: var(--text); max-width: 40rem; }
 svg { display: block; width: 100%; max-width: 30rem; height: auto; overflow: visible; }
 svg text { fill: var(--soft); font-size: 12px; }
-/* Draw lines on top of their names, because a name that covers a line would hide measured values. */
+/* Lines are drawn on top of their names, because a name that covers a line would hide measured values. */
 svg .name { font-weight: 600; }
 svg .grid { stroke: var(--line); }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
@@ -21,7 +21,7 @@ th, td { padding: .15rem .7rem .15rem 0; text-align: left; white-space: pre; }
 th { color: var(--soft); font-weight: normal; border-bottom: 1px solid var(--line); }
 .right { text-align: right; }
 .wide { overflow-x: auto; margin: 1rem 0; }
-/* On a phone, a table scrolls sideways and its first column stays visible. */
+/* On a phone, a table scrolls horizontally and its first column stays visible. */
 @media (max-width: 30rem) { .wide td:first-child { white-space: pre-wrap; position: sticky; left: 0; background: var(--back); } }
 .facts td { white-space: normal; overflow-wrap: anywhere; vertical-align: top; }
 .facts td:first-child { white-space: nowrap; }

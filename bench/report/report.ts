@@ -119,7 +119,10 @@ function loadChapter({ durability, raced }: LoadReport): string {
   );
 }
 
-/** Shows all servers on one scale, because separate pictures have different scales and hide the largest differences. */
+/**
+ * Shows all servers on one scale, because separate pictures would have different scales and hide the largest
+ * differences.
+ */
 function openLoadChapter({ durability, raced }: LoadReport): string {
   const latency = (title: string, what: string, pick: (one: Raced) => number) =>
     figure(title, latencyVerdict(raced, what, pick), latencyChart(raced, pick));
@@ -264,7 +267,7 @@ function latencyChart(raced: readonly Raced[], pick: (one: Raced) => number): st
   return chartBy({ label: 'offered requests/s' }, { label: 'ms', isLog: true }, raced, rate, pick);
 }
 
-/** One line per server. Uses bars if there is only one x value, because one point makes no line. */
+/** One line per server. Uses bars if there is only one x value, because a line needs two points. */
 function chartBy(
   x: Axis,
   y: Axis,

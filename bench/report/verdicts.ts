@@ -2,8 +2,8 @@ import { describeLoad, medianOf, type Raced } from '../load/raced.js';
 import { short } from './chart.js';
 
 /*
- * Verdicts: the sentence above a picture, for readers who read nothing else. Each one compares with the baseline under
- * the same load if it was measured, and otherwise with the first server.
+ * Verdicts: the sentence above a picture, for readers who read nothing else. Each verdict compares with the baseline
+ * under the same load if there is one, and otherwise with the first server.
  */
 const FLOORS = ['durable echo', 'echo'];
 

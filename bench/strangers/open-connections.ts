@@ -2,8 +2,8 @@ import { connect, type Socket } from 'node:net';
 
 /*
  * Opens connections to a loopback port from many loopback addresses, sends nothing on them, and keeps the newest ones
- * open. This is the most that clients without a key can do. Arguments: port, connections per second, number of
- * connections to keep. On Linux, all addresses in 127.0.0.0/8 are local.
+ * open. Clients without a key can do no more than this. Arguments: port, connections per second, number of connections
+ * to keep. On Linux, all addresses in 127.0.0.0/8 are local.
  */
 
 const TICK_MS = 10;

@@ -24,7 +24,7 @@ export async function startChild(
   isReady: (line: string) => boolean,
   env: Readonly<Record<string, string>> = {},
 ): Promise<Child> {
-  // Only Node reads NODE_OPTIONS; other programs ignore the variable. The module is given as a URL, because a path may
+  // Only Node reads NODE_OPTIONS; other programs ignore the variable. The module is passed as a URL, because a path may
   // contain blanks.
   const NODE_OPTIONS = [process.env.NODE_OPTIONS, `--import=${GC_WATCH.href}`].join(' ').trim();
   // walletd refuses variables that are not settings.

@@ -2,8 +2,8 @@ type Task = () => void | Promise<void>;
 
 const tasks: Task[] = [];
 /**
- * The clean-up so far. Tasks run one at a time, because a process that one task ends may write files that another task
- * removes.
+ * Resolves when the clean-up tasks started so far have ended. Tasks run one at a time, because a process that one task
+ * ends may write files that another task removes.
  */
 let running: Promise<void> = Promise.resolve();
 let isInterrupted = false;
@@ -36,8 +36,8 @@ export function cleanUp(before = 0): Promise<void> {
   return running;
 }
 
-// Clean up first on a signal. Otherwise child processes would outlive the bench, and one of them is a Redis. A second
-// signal also waits for the clean-up.
+// Clean up first on a signal. Otherwise child processes such as a Redis would outlive the bench. A second signal also
+// waits for the clean-up.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   process.on(signal, () => {
     if (isInterrupted) return;

@@ -2,7 +2,7 @@ import { release } from 'node:os';
 import { describeFsync, machine } from './machine.js';
 import { commit, findRedisVersion, packageVersion } from './versions.js';
 
-/** Facts that are needed to judge any figure. */
+/** Facts that a reader needs to judge any figure. */
 export interface Environment {
   readonly time: string;
   readonly command: string;

@@ -3,7 +3,7 @@ import { constants, PerformanceObserver } from 'node:perf_hooks';
 
 /*
  * Preloaded into each thread of a server under test. Reports every full collection to the bench through a pipe, after
- * it ends. Full collections happen a few times a minute, so the reports cost nothing.
+ * it ends. Full collections happen a few times a minute, so the cost of reports is negligible.
  */
 const PIPE = 3;
 

@@ -47,7 +47,7 @@ export async function startRedis(
   return `redis://127.0.0.1:${port}`;
 }
 
-/** Resolves to its port when a line of its log matches. */
+/** Starts the server, and resolves to its port when a line of its log matches. */
 async function startServer(
   changes: Readonly<Record<string, string>>,
   isReady = /Ready to accept connections/,

@@ -39,7 +39,9 @@ const IMPORT_AGAIN_MS = 500;
 /** A server to measure. Each `run` uses a fresh process. */
 export interface Contestant {
   readonly name: string;
-  /** Number of players in a walletd that is measured with several counts. If undefined, the load's count applies. */
+  /**
+   * Number of players in a walletd that is measured with several counts. If undefined, the load determines the number.
+   */
   readonly players?: number;
   start(run: number): Promise<Server>;
 }
@@ -123,8 +125,8 @@ export function describeWorkers(workers: number): string {
 }
 
 /**
- * Runs `walletd verify`, which checks the store against its log, its ledger and the server's state. Throws what it
- * finds.
+ * Runs `walletd verify`, which checks the store against its log, its ledger and the server's state. Throws an error
+ * with the findings.
  */
 export function verify({ name, adminUrl, settings }: Server, root = ROOT): void {
   if (settings === undefined || adminUrl === undefined) return;
@@ -160,8 +162,8 @@ interface Sums {
 }
 
 /**
- * In a cluster, some players are refused while their shard is moving. Repeating the same lines creates these and skips
- * the others.
+ * In a cluster, some players are refused while their shard is moving. Importing the same lines again creates these
+ * players and skips the others.
  */
 async function importSome(
   adminUrl: string,

@@ -22,7 +22,7 @@ export interface StoreChoice {
   readonly redis?: string;
 }
 
-/** A store for logs, which lasts as long as the bench. */
+/** A store for logs, which exists until the bench ends. */
 export interface Store {
   /** Human-readable description of a durable write in this store. */
   readonly durability: string;

@@ -18,7 +18,7 @@ export interface Vitals {
 
 /** A serving process, observed from outside. */
 export interface Serving {
-  /** Resident bytes; NaN if the process does not report them. */
+  /** Resident bytes; NaN if the process does not report its memory. */
   residentBytes(): Promise<number>;
   /**
    * Resident bytes not mapped from files, which the system could reclaim. All resident bytes if they cannot be
