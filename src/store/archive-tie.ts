@@ -1,8 +1,8 @@
 import { FormatError } from './format/format-error.js';
 
 /**
- * The archive that a store's meta record names. An archive with a different id has different rounds, even if both
- * archives belong to the same store.
+ * The archive that a store's meta record names. Two archives with different ids hold different rounds, even if they
+ * belong to the same store.
  */
 export interface ArchiveTie {
   /** Archive id in the meta record; undefined if the record has none yet. */

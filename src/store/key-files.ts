@@ -77,7 +77,7 @@ export class KeyFiles implements KeyFile {
 
 /**
  * Removes temporary files of processes that died while writing. If another process is still writing such a file, its
- * rename fails and it writes the file again later.
+ * rename fails, and that process writes the file again later.
  */
 async function removeDrafts(path: string): Promise<void> {
   const folder = dirname(path);

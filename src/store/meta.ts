@@ -5,7 +5,7 @@ import { FormatError, UnknownFormatError } from './format/format-error.js';
 
 /**
  * Parameters that are fixed when a store is created. A later change would move players to different shards or multiply
- * every balance, so walletd refuses to start with a configuration that differs.
+ * every balance, so walletd refuses to start with a different configuration.
  */
 export interface StoreMeta {
   /** Id of the store, a UUID. */
@@ -33,7 +33,9 @@ export interface StoreMeta {
   readonly restoredFrom?: readonly string[];
   /** By former store and shard: LSN and checksum of the newest restored entry, such as `3-1042:9b1deb4d`. */
   readonly restoredUpTo?: Readonly<Record<string, readonly string[]>>;
-  /** True while a restore is writing the store, or after it was interrupted. Nothing else may use the store then. */
+  /**
+   * True while a restore is writing the store, or after it was interrupted. Meanwhile, nothing else may use the store.
+   */
   readonly incomplete?: true;
 }
 
@@ -86,7 +88,6 @@ export function decodeAnyMeta(bytes: Buffer): StoreMeta {
   return meta;
 }
 
-/** Returns one sentence per setting that differs from the store's meta record. */
 export function differences(meta: StoreMeta, wanted: Pick<StoreMeta, 'shards' | 'scales'>): string[] {
   const found: string[] = [];
   if (meta.shards !== wanted.shards) {

@@ -12,7 +12,7 @@ import { formatPosition, parsePosition } from './position-text.js';
 interface Stored {
   readonly store: string;
   readonly storeId: string;
-  /** LSN and checksum, in hexadecimal digits: `3-1042:9b1deb4d`. The first records had no checksum. */
+  /** LSN and checksum, in hexadecimal digits: `3-1042:9b1deb4d`. The earliest records have no checksum. */
   readonly shards: Readonly<Record<string, string>>;
   /**
    * By shard: when its entry was recorded, which is at most a second or two after the entry was acknowledged. Records
@@ -41,7 +41,10 @@ type Noted = ReadonlyMap<number, { readonly entry: Position; readonly timeMs: nu
  */
 export class NodeRecord {
   private writing: Promise<void> = Promise.resolve();
-  /** Temporary file of this process alone, because a process that is being replaced still writes to the same record. */
+  /**
+   * The temporary file is specific to this process, because a process that is being replaced still writes to the same
+   * record.
+   */
   private readonly newPath: string;
 
   private constructor(
@@ -132,8 +135,8 @@ export class NodeRecord {
     for (const [shard, entry] of acknowledged) {
       const before = this.shards.get(shard);
       const isNew = before === undefined || !isSameLsn(before.lsn, entry.lsn);
-      // Use a later time than every earlier entry's, even if the clock was set back. If a store has had several
-      // addresses, the entry that was recorded last counts.
+      // Use a later time than that of every earlier entry, even if the clock was set back. If a store has had several
+      // addresses, the most recently recorded entry counts.
       if (isNew) this.times.set(shard, Math.max(nowMs, (this.times.get(shard) ?? 0) + 1));
       this.shards.set(shard, entry);
     }

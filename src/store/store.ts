@@ -13,11 +13,13 @@ export interface Store {
   /** True if the store can lose acknowledged entries, as with asynchronous replication in a failover. */
   readonly canLoseTail: boolean;
   /**
-   * Rejects, with a sentence that gives the reason, if several nodes must not share the store in its present
+   * Rejects, with a sentence that gives the reason, if several nodes must not share the store in its current
    * configuration.
    */
   mayBeShared(): Promise<void>;
-  /** Human-readable warnings about faults that do no harm yet but will cause damage later. Rejects during an outage. */
+  /**
+   * Human-readable warnings about faults that are harmless now but will cause damage later. Rejects during an outage.
+   */
   concerns(): Promise<readonly string[]>;
   /** Size and free space. Rejects during an outage. */
   room(): Promise<StoreRoom>;
@@ -37,7 +39,7 @@ export interface Store {
 /** Result of one check. */
 export interface Finding {
   readonly about: string;
-  /** `look` is a warning: the store works now, but will fail later if nothing is done. */
+  /** `look` is a warning: the store works now, but will fail later unless an operator acts. */
   readonly verdict: 'good' | 'look' | 'bad';
   readonly says: string;
   /** Undefined if no action is needed. */

@@ -118,7 +118,7 @@ test('damaged marks are reported to repair tools, and valid after an accepted lo
     folder,
     rows.map(([key, value]) => [key, flipped(value, 0)]),
   );
-  const archive = LmdbArchive.open(folder, STORE_ID, undefined, 'told');
+  const archive = LmdbArchive.open(folder, STORE_ID, undefined, 'reported');
   assert.deepEqual(await archive.missingDays(), [{ place: join(folder, 'marks.mdb'), had: 4, has: 0 }]);
   assert.equal(await archive.mark(0), undefined);
   await archive.acceptLoss(new Map([[0, MARK]]));

@@ -56,7 +56,7 @@ export async function openArchive(
   if (settings.archive !== null) return await openPostgres(settings, storeId, { use, tie });
   if (!hasArchive(settings)) return undefined;
   const { LmdbArchive } = await import('../../store/lmdb/lmdb-archive.js');
-  const gaps = use === 'examine' || use === 'repair' ? 'told' : 'refused';
+  const gaps = use === 'examine' || use === 'repair' ? 'reported' : 'refused';
   return LmdbArchive.open(folderOfArchive(settings.store), storeId, onStuck, gaps, tie);
 }
 

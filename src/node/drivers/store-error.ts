@@ -1,9 +1,8 @@
-import { UserError } from '../../base/user-error.js';
 import { ConfigError } from '../../config/config-error.js';
 
 /** Thrown if a store cannot be used with these settings. The message tells the user how to fix the problem. */
-export class StoreError extends UserError {
-  override readonly name: string = 'StoreError';
+export class StoreError extends Error {
+  override readonly name = 'StoreError';
 }
 
 /** Thrown if there is no store at the configured location. */

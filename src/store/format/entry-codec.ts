@@ -32,7 +32,7 @@ const CHECKSUM_AT = 68;
 const NONCE_LENGTH = 8;
 const KIND_BATCH = 1;
 const KIND_FENCE = 2;
-/** A separate kind of entry, so that a reader of an older release refuses the entry and stops there. */
+/** A separate kind of entry, which a reader of an older release does not know. It refuses the entry and stops there. */
 const KIND_FENCE_AFTER_LOSS = 3;
 const KINDS: readonly number[] = [KIND_BATCH, KIND_FENCE, KIND_FENCE_AFTER_LOSS];
 const WORKSPACE_LENGTH = 4096;
@@ -190,8 +190,9 @@ class Batch implements BatchWriter {
 }
 
 /**
- * Memory for finalized entries only. The newest entries stay in memory for a while and are released in order. In Node's
- * shared pool, entries were mixed with unrelated buffers, so that 8 MiB of entries kept 80 MiB alive.
+ * Memory for finalized entries only. The newest entries stay in memory for a while and are released in the order of
+ * their creation. In Node's shared pool, entries were mixed with unrelated buffers, so that 8 MiB of entries kept 80
+ * MiB alive.
  */
 class EntryMemory {
   private piece = Buffer.alloc(0);
@@ -210,8 +211,8 @@ class EntryMemory {
 }
 
 /**
- * Head of a log without entries. It differs for each store and shard, so that an entry of a different log cannot follow
- * it by accident.
+ * Head of a log without entries. The head differs for each store and shard, so that an entry of a different log cannot
+ * follow it by accident.
  */
 export function genesisHead(storeId: string, shard: number): Head {
   const checksum = crc32(`${storeId}/${shard}`);

@@ -352,7 +352,7 @@ function changeToTuple(change: Change): Tuple {
   }
 }
 
-// The entry's checksum has been verified, so these are the values that were written, and they need no further checks.
+// The entry's checksum has been verified, so the values are those that were written and need no further checks.
 // biome-ignore lint/suspicious/noExplicitAny: positions have no names until they are read
 type Read = any;
 

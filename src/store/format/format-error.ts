@@ -1,8 +1,7 @@
-import { UserError } from '../../base/user-error.js';
 import { writtenByNewer } from '../../base/written-by-newer.js';
 
 /** Bytes that violate FORMAT.md: they are damaged, or were written by a different program or a newer version. */
-export class FormatError extends UserError {
+export class FormatError extends Error {
   override readonly name: string = 'FormatError';
   readonly isUnknown: boolean = false;
 }

@@ -19,8 +19,8 @@ export const OTHER_STAKES_FORMAT = 4;
 
 /**
  * Formats that this thread may write. It may write formats that every node can read. It may also write formats that it
- * has read from the store, because later entries depend on that data anyway. The limit never goes down, because data
- * that has been written stays in the store.
+ * has read from the store, because later entries depend on that data in any case. The limit never goes down, because
+ * data that has been written stays in the store.
  */
 export class FormatGate {
   private allowed: number;

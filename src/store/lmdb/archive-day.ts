@@ -72,7 +72,7 @@ export class ArchiveDay {
 
   async put(records: readonly ArchiveRecord[]): Promise<void> {
     this.users++;
-    // Encode now instead of when the queued put runs, because the caller waited for a moment with spare time.
+    // Encode now instead of when the queued put runs, because the caller has chosen a moment with spare time.
     const encoded = records.map((record) => ({ key: keyOf(record), value: encodeRecord(record) }));
     const fresh = freshOf(records);
     const put = this.last.then(() => this.write(encoded, fresh));
@@ -103,7 +103,7 @@ export class ArchiveDay {
     return found;
   }
 
-  /** Reads all of the player's rounds, because lookups of ids without a round are rare. */
+  /** Reads all of the player's rounds. This is fast enough, because lookups of ids without a round are rare. */
   private async withIds(shard: number, player: number, ids: ReadonlySet<number>): Promise<ArchiveRecord[]> {
     const found: ArchiveRecord[] = [];
     for await (const rows of this.batches(prefixOf(shard, player))) {

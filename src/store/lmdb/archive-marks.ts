@@ -32,12 +32,12 @@ export class ArchiveMarks {
 
   /**
    * `damaged` decides how rows with a wrong checksum are handled. With `refused`, reading such a row throws an error.
-   * With `told`, such a row counts as absent, and the caller reports it.
+   * With `reported`, such a row counts as absent, and the caller reports it.
    */
   constructor(
     private readonly path: string,
     onStuck: (why: string) => void,
-    private readonly damaged: 'refused' | 'told' = 'refused',
+    private readonly damaged: 'refused' | 'reported' = 'refused',
   ) {
     this.file = new ArchiveFile(path, { mapSize: MAP_BYTES }, onStuck);
   }
@@ -90,7 +90,7 @@ export class ArchiveMarks {
     const rows = marks.size + days.size + 1;
     const { root } = this.file;
     await this.file.replace(rows * ROW_BYTES, rows, () => {
-      // Only the owner of a shard adds archive records for that shard, so no other process can raise its mark
+      // Only the owner of a shard adds archive records for that shard, so no other process can raise that shard's mark
       // meanwhile.
       const raised = [...marks].filter(([shard, mark]) => compareMarks(this.mark(shard), mark) < 0);
       for (const [shard, mark] of raised) this.put(shardKey(MARK, shard), markValue(mark));
@@ -103,8 +103,8 @@ export class ArchiveMarks {
   }
 
   /**
-   * Digest of a shard's saved keys. Undefined if no keys were saved or the row is damaged; the keys are then read from
-   * the records again.
+   * Digest of a shard's saved keys. Undefined if no keys were saved or the row is damaged; in both cases the keys are
+   * read from the records again.
    */
   keysDigest(shard: number): number | undefined {
     const key = shardKey(NAMES, shard);
@@ -156,7 +156,7 @@ export class ArchiveMarks {
 
   private opened(key: Buffer, row: Buffer): Buffer | undefined {
     const value = maybeValue(key, row);
-    if (value !== undefined || this.damaged === 'told') return value;
+    if (value !== undefined || this.damaged === 'reported') return value;
     throw new DamagedArchiveError(
       `the file ${this.path} of the archive is damaged, at its row ${key.toString('hex')}: restore a backup; ` +
         'as a last resort `walletd accept-loss --archive` counts anew what is there',
@@ -164,7 +164,8 @@ export class ArchiveMarks {
   }
 
   private get(key: Buffer): Buffer | undefined {
-    // A closed lmdb environment answers one more read and then throws from a timer, where nothing can catch the error.
+    // After it is closed, an lmdb environment answers one more read and then throws from a timer, where nothing can
+    // catch the error.
     if (this.isClosed) throw new Error('the archive is closed');
     this.file.root.resetReadTxn();
     return this.file.root.get(key);

@@ -9,7 +9,7 @@ const CAUSE_REPORTED_MS = 100;
 const CAUSE_MS = 1000;
 const HOUSEKEEPING_MS = 1000;
 
-/** Monitors each commit of an environment, and does regular maintenance. */
+/** Monitors each commit of an environment and does the periodic maintenance. */
 export class Commits {
   private housekeptMs = performance.now();
 
@@ -88,8 +88,8 @@ export class Commits {
 }
 
 /**
- * Resolves with the cause, which is the rejection of the promise `commitError` in lmdb's error. With two commits in
- * progress that promise may never settle.
+ * Resolves with the cause. The cause is the rejection of the promise `commitError` in lmdb's error; while two commits
+ * are in progress, that promise may never settle.
  */
 async function commitErrorOf(error: unknown): Promise<Error> {
   const { commitError } = error as { commitError?: Promise<never> };

@@ -35,7 +35,7 @@ export async function examineFolder(folder: string, { usedBytes, freeBytes }: St
   ];
 }
 
-/** Times writes in a subfolder, which is on the same disk as the data. Reports a full disk as a bad finding. */
+/** Times writes in a subfolder, which is on the same disk as the data. Reports a full disk as a failed check. */
 async function timeFile(folder: string): Promise<Finding> {
   try {
     return await timeTrial(folder);

@@ -3,7 +3,7 @@ import { type FileHandle, open, stat } from 'node:fs/promises';
 import { StoreFullError } from '../../base/store-full-error.js';
 
 const MIB = 1024 * 1024;
-/** Zeros are written in pieces, so that an LMDB sync waits for at most one piece. */
+/** Zeros are written in pieces, so that a sync by LMDB waits for one piece at most. */
 const PIECE_BYTES = MIB;
 const NO_ROOM: readonly string[] = ['ENOSPC', 'EDQUOT', 'EFBIG'];
 /** The file preallocates as many bytes as are in use, up to this limit. A small store therefore stays small. */
@@ -19,7 +19,7 @@ const INTO_FREE_BYTES = MIB;
 const TO_ADD_BYTES = 2 * MIB;
 /** Bytes of new pages that commits may use while freed pages exist. Beyond this, the freed pages count as used up. */
 const STRAY_BYTES = MIB / 4;
-/** A commit writes its data, plus a copy of each page on the path to every place it changes. */
+/** A commit writes its data, and a copy of every page on the path to each place that it changes. */
 const PLACE_BYTES = 3 * 4096;
 /**
  * Number of commits to reserve space for, because a thread's append and fence may both ask for space before either has
@@ -82,7 +82,9 @@ export class FileGrowth {
     return this.ensure(TO_ADD_BYTES + commitBytes, used);
   }
 
-  /** Like `room`, for a commit that removes something, or for a small commit that the store needs to continue. */
+  /**
+   * Like `room`, for a commit that removes something, or for a small commit without which the store cannot continue.
+   */
   roomToRemove(places: number): Promise<void> | undefined {
     return this.ensure(TO_REMOVE_BYTES + places * PLACE_BYTES, this.usedBytes());
   }

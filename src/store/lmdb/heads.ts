@@ -23,7 +23,7 @@ export class Heads {
     private readonly commits: Commits,
   ) {}
 
-  /** The current head, even if it changed after this turn's read transaction began. */
+  /** The current head, even if the head changed after this turn's read transaction began. */
   newest(shard: number): Head {
     this.database.resetReadTxn();
     return this.must(shard);
@@ -48,7 +48,7 @@ export class Heads {
   }
 
   /**
-   * Replaces the head and does the writes that `write` queues, provided that the head is the expected one; otherwise
+   * Replaces the head and commits the writes that `write` queues, provided that the head is the expected one; otherwise
    * resolves with false. The caller waits for the commit, because it may queue several replacements.
    */
   async replace(shard: number, expected: Head, head: Head, write: () => void): Promise<boolean> {
@@ -66,8 +66,8 @@ export class Heads {
   }
 
   /**
-   * Does the writes that `write` queues, provided that the owner with this nonce appended the newest entry; otherwise
-   * resolves with false. Calls `write` again if that owner appended meanwhile.
+   * Commits the writes that `write` queues, provided that the owner with this nonce appended the newest entry;
+   * otherwise resolves with false. Calls `write` again if that owner appended meanwhile.
    */
   async writeAs(nonce: string, shard: number, write: () => void): Promise<boolean> {
     for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
@@ -89,9 +89,9 @@ export class Heads {
 }
 
 /**
- * The version that represents a head: 52 bits of a double, from 20 bits of the sequence and all 32 of the checksum. The
- * checksum covers the nonce, position and content. Two different heads of one log therefore practically never share a
- * version, and consecutive heads never do.
+ * The version that represents a head: 52 bits of a double, made of 20 bits of the sequence and all 32 bits of the
+ * checksum. The checksum covers the nonce, position and content. Two different heads of one log therefore practically
+ * never share a version, and consecutive heads never do.
  */
 function versionOf(head: Head): number {
   return (head.lsn.sequence % 2 ** 20) * 2 ** 32 + head.checksum + 1;

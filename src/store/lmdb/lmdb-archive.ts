@@ -46,8 +46,8 @@ export class LmdbArchive implements Archive {
 
   private savedNamesFile: SavedKeys | undefined = undefined;
   /**
-   * Work that adds second trees to the days of an older walletd; undefined until it starts. The first put of shard 0
-   * starts it, so that only the thread that owns shard 0 does this work.
+   * Adds second trees to the days that an older walletd wrote; undefined until this work starts. The first put of shard
+   * 0 starts it, so that only the thread that owns shard 0 does this work.
    */
   private proving: Promise<void> | undefined = undefined;
   private isClosed = false;
@@ -58,25 +58,25 @@ export class LmdbArchive implements Archive {
     private about: About,
     private readonly marks: ArchiveMarks,
     private readonly onStuck: (why: string) => void,
-    private readonly gaps: 'refused' | 'told',
+    private readonly gaps: 'refused' | 'reported',
   ) {}
 
   /**
    * Opens the archive. Throws a `FormatError` if the folder holds the archive of another store, or not the archive that
    * the tie names. `onStuck` works as in `LmdbStore.open`. `gaps` decides what happens if a listed day is missing or
-   * has too few records. The archive is then refused, except for tools that report such days with `missingDays`.
+   * has too few records. Usually the archive is refused; tools that report such days use `missingDays` instead.
    */
   static open(
     folder: string,
     storeId: string,
     onStuck: (why: string) => void = () => {},
-    gaps: 'refused' | 'told' = 'refused',
+    gaps: 'refused' | 'reported' = 'refused',
     tie?: ArchiveTie,
   ): LmdbArchive {
     const about = claim(folder, storeId, tie);
     const marks = openMarks(join(folder, MARKS_FILE), onStuck, gaps);
     const archive = new LmdbArchive(folder, about, marks, onStuck, gaps);
-    if (gaps === 'told') return archive;
+    if (gaps === 'reported') return archive;
     try {
       archive.mustHaveDays();
       return archive;
@@ -339,7 +339,7 @@ export class LmdbArchive implements Archive {
     const slice = this.mustOpen(day, path);
     const least = this.marks.recordsOf(day);
     const { count } = slice;
-    if (count >= least || this.gaps === 'told') return slice;
+    if (count >= least || this.gaps === 'reported') return slice;
     void slice.close();
     throw new ArchiveBehindError(`the file ${path} of the archive has ${count} records, and had ${least}`);
   }
@@ -384,7 +384,7 @@ export class LmdbArchive implements Archive {
   }
 }
 
-function openMarks(path: string, onStuck: (why: string) => void, damaged: 'refused' | 'told'): ArchiveMarks {
+function openMarks(path: string, onStuck: (why: string) => void, damaged: 'refused' | 'reported'): ArchiveMarks {
   try {
     return new ArchiveMarks(path, onStuck, damaged);
   } catch (error) {

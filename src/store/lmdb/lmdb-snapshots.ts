@@ -22,8 +22,8 @@ export interface Databases {
 }
 
 /**
- * The snapshots of an LMDB store. A write's preconditions (its snapshot is unfinished, the kept snapshots exist) are
- * read before the write and still hold when it happens. Only the log's owner changes snapshots, each write is
+ * The snapshots of an LMDB store. The preconditions of a write (its snapshot is unfinished, the kept snapshots exist)
+ * are checked before the write and still hold during it. Only the log's owner changes snapshots, each write is
  * conditional on the owner's nonce, and an owner's writes run one at a time.
  */
 export class LmdbSnapshots implements SnapshotStore {

@@ -89,7 +89,8 @@ export class LmdbStore implements Store {
 }
 
 /**
- * Creates folders one by one, because Node's `recursive` never returns where no folder can be created, as under /proc.
+ * Creates folders one by one, because with `recursive` Node never returns if no folder can be created, for example
+ * under /proc.
  */
 function makeFolder(folder: string): void {
   if (existsSync(folder)) return;

@@ -62,7 +62,7 @@ export class LmdbWal implements Wal {
 
   /**
    * Fences the shards in one transaction, so that no append can come between reading a head and fencing it, however
-   * busy its owner is.
+   * busy the shard's owner is.
    */
   async fence(shards: readonly number[], seal: MakeFence): Promise<readonly Takeover[]> {
     await this.growth.roomToRemove(shards.length);
@@ -116,7 +116,7 @@ export class LmdbWal implements Wal {
       const found = this.heads.newest(shard);
       if (!isSameHead(found, head)) return { type: 'conflict', head: found };
       // An earlier attempt wrote the entry although its commit was reported as failed. Commit the head again, because
-      // only a commit of our own proves that the entry was synced.
+      // only our own commit proves that the entry was synced.
       await this.commits.landed(this.heads.replace(shard, head, head, () => {}));
       return DUPLICATE;
     } catch (error) {

@@ -28,8 +28,8 @@ export async function probe(folder: string): Promise<void> {
   });
   const end = () => child.kill('SIGKILL');
   process.once('exit', end);
-  // A probe that cannot start, or that fails in a different way, proves nothing. Opening the store will report the
-  // fault.
+  // A probe that cannot start or that fails in a different way proves nothing. If there is a fault, opening the store
+  // reports it.
   const [code, signal] = await once(child, 'exit').catch(() => [0, null]);
   process.off('exit', end);
   if (child.killed) {

@@ -64,7 +64,7 @@ export class ProvenTable {
     return this.keys !== undefined && entriesOf(this.keys) >= this.count;
   }
 
-  /** Creates the second tree if it is missing. Call this only after disk space for it was reserved. */
+  /** Creates the second tree if it is missing. Call this only after reserving disk space for the tree. */
   prepare(): void {
     this.found ??= this.root.openDB<Buffer, Buffer>({ name: keysOf(this.name), ...BINARY });
   }
@@ -85,7 +85,7 @@ export class ProvenTable {
     await Promise.all(keys.flatMap((key) => [this.rows.remove(key), this.keys?.remove(key)]));
   }
 
-  /** Finds a row. If the row was written but is lost, throws the error that `lost` creates. */
+  /** Finds a row. If the row was written but has been lost, throws the error that `lost` creates. */
   find(key: Buffer, lost: () => Error): Buffer | undefined {
     return this.guarded(() => {
       this.rows.resetReadTxn();
@@ -98,7 +98,7 @@ export class ProvenTable {
   }
 
   /**
-   * All rows with this key prefix, in key order. Rejects with a `DamagedArchiveError` if the reading cannot continue.
+   * All rows with this key prefix, in key order. Rejects with a `DamagedArchiveError` if it cannot continue reading.
    */
   range(prefix: Buffer): AsyncIterable<Batch> {
     return this.between(prefix, behind(prefix));
@@ -148,7 +148,7 @@ export class ProvenTable {
     return { some, last: some.length < BATCH && bytes < BATCH_BYTES ? undefined : some.at(-1)?.key };
   }
 
-  /** Checks the key order. Without this check a damaged key could lead backwards, and the reading would never end. */
+  /** Checks the key order. Without this check, a damaged key could lead backwards, and reading would never end. */
   private mustFollow(key: Buffer, before: Buffer | undefined, start: Buffer, end: Buffer): void {
     const isInOrder =
       key.length === this.keyBytes &&

@@ -10,11 +10,11 @@ type Checksums = Map<number, number>;
 
 /**
  * Saved key filters of an LMDB archive: shard u16, part u32 (big-endian) -> see archive-keys.ts. A lost or outdated
- * part would make archived rounds look new. The shard's digest in the marks file reveals such parts.
+ * part would make archived rounds look new; the shard's digest in the marks file reveals such a part.
  */
 export class SavedKeys {
   private readonly file: ArchiveFile;
-  /** Checksums by shard, as this thread last read or wrote them. */
+  /** Checksums by shard, as of this thread's last read or write. */
   private readonly checksums = new Map<number, Checksums>();
 
   constructor(path: string, onStuck: (why: string) => void) {

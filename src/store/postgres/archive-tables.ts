@@ -49,8 +49,7 @@ export async function createTables(client: ClientBase, version: number, storeId:
       to_regclass('walletd_dropped') IS NOT NULL AS drops`,
   );
   const { exists, marked, drops } = rows[0] as { exists: boolean; marked: boolean; drops: boolean };
-  // A role without the right to create tables can use existing ones. Older releases created neither of these two
-  // tables.
+  // Older releases created neither of these two tables. A role that may not create tables can use existing ones.
   if (!marked) await client.query(CREATE_MARKS);
   if (!drops) await client.query(CREATE_DROPPED);
   if (exists) return;

@@ -6,7 +6,7 @@ import { begin, introduce, type ServerFacts, STATEMENT_MS } from './server-facts
 
 const CONNECTIONS = 2;
 const CONNECT_MS = 5000;
-/** Maximum age of a connection. Each new connection checks the server, so the server is checked at least this often. */
+/** Maximum age of a connection. The server is checked on each new connection, and therefore at least this often. */
 const LIFETIME_SECONDS = 60;
 
 export interface ConnectionsOptions {
@@ -45,7 +45,7 @@ export class Connections {
       maxLifetimeSeconds: LIFETIME_SECONDS,
       onConnect: (client) => this.check(client),
     });
-    // Ignore the error of an idle connection, because the pool replaces the connection.
+    // Ignore errors of idle connections, because the pool replaces such a connection.
     this.pool.on('error', ignored);
   }
 

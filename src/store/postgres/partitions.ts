@@ -24,7 +24,7 @@ const DAY_MAX = 2 ** 31 - 2;
 type State = 'none' | 'attached' | 'pending' | 'detached';
 
 /**
- * The tables of the archive's days. No statement here takes a lock on the archive that blocks lookups. A day is a
+ * The tables of the archive's days. No statement here takes a lock on the archive that blocks lookups: a day is a
  * separate table before it is attached, and again before it is dropped. A reader that holds its locks for hours, such
  * as pg_dump, delays drops.
  */
@@ -43,19 +43,20 @@ export class Partitions {
     for (const day of days) if (!this.known.has(day)) await this.make(day);
     const next = Math.max(...days) + 1;
     if (this.known.has(next) || next > DAY_MAX) return;
-    // If creating the next day fails, a later put tries again; the first put after midnight needs the day.
+    // If creating the next day fails, a later put tries again, at the latest the first put after midnight, which needs
+    // the day.
     this.ahead = this.ahead.then(() => this.make(next)).catch(() => {});
   }
 
-  /** Forgets which tables exist, because another process may have dropped one. */
+  /** Clears the list of known tables, because another process may have dropped one. */
   forget(): void {
     this.known.clear();
   }
 
   /**
    * Drops all days before this one. After its first statement, no such day is created or attached again. Resolves when
-   * none of them is left. Rejects if a session holds a lock, or if another process is dropping days; the next call
-   * drops the remaining days.
+   * all of them have been dropped. Rejects if a session holds a lock, or if another process is dropping days; the next
+   * call drops the remaining days.
    */
   async dropBefore(day: number): Promise<void> {
     await this.connections.ask('first day', RAISE_FIRST_DAY, [day]);

@@ -24,7 +24,7 @@ export interface PostgresLogin {
 }
 
 /**
- * An address that cannot work. The message names the faulty part and the fix, and repeats no value from the address.
+ * An address that cannot work. The message names the faulty part and the fix, but contains no value from the address.
  */
 export class AddressError extends Error {
   override readonly name = 'AddressError';
@@ -36,7 +36,7 @@ const PORT = 5432;
 const PORT_MAX = 65_535;
 const APPLICATION = 'walletd';
 const PARAMETERS = ['host', 'sslmode', 'sslrootcert', 'sslcert', 'sslkey', 'application_name', 'options'];
-/** Modes that verify the server's certificate and name. They are equivalent here. */
+/** Modes that verify the server's certificate and name. Both behave in the same way here. */
 const VERIFYING = ['require', 'verify-ca', 'verify-full'];
 const ENCODED: Readonly<Record<string, string>> = { '/': '%2F', '?': '%3F', '#': '%23', '@': '%40', '%': '%25' };
 
@@ -68,8 +68,8 @@ export function parsePostgresAddress(text: string): PostgresAddress {
 }
 
 /**
- * Refuses a password that contains one of these characters unescaped, because the character would end the authority too
- * early or shift its end.
+ * Refuses a password that contains one of these characters unescaped, because such a character would end the authority
+ * too early or shift its end.
  */
 function refuseUnescaped(authority: string, behind: string, at: number): void {
   const [path = ''] = splitAt(behind, '?');

@@ -95,7 +95,7 @@ export class PostgresArchive implements Archive {
   async put(records: readonly ArchiveRecord[], required?: ArchiveMark): Promise<void> {
     const [first] = records;
     if (first === undefined) return;
-    // Encode before the first wait, because the caller waited for a moment with spare time.
+    // Encode before the first wait, because the caller has chosen a moment with spare time.
     const values = [
       ...[...placesOf(records), encoded(records), ...freshOf(records), ...marksOf(newestMarks(records))],
       ...[first.shard, required?.epoch, required?.sequence, required?.index],
@@ -114,8 +114,8 @@ export class PostgresArchive implements Archive {
       throw error;
     });
     const [row] = rows;
-    // If the statement put nothing, one of these two calls throws, because they check the mark and the first day with
-    // which the statement itself decided.
+    // If the statement put nothing, one of these two calls throws, because they check the same mark and first day as
+    // the statement.
     mustReach(first.shard, row && findMark(row), required);
     mustKeep(records, row?.first_day ?? 0);
   }
@@ -479,8 +479,8 @@ const SAVE = `
 const DROP = `DELETE FROM ${ROUNDS} WHERE shard = $1 AND (epoch, sequence) > ($2::bigint, $3::bigint)`;
 
 /**
- * SQL that puts nothing if the mark is older than the required one ($19 to $21), or if the oldest day ($22) has been
- * dropped. It returns the state before the put.
+ * SQL that puts nothing if the mark is older than the required one ($19 to $21), or if the day of a record was dropped
+ * because it precedes the oldest kept day ($22). The statement returns the state before the put.
  */
 function put(onConflict: string): string {
   const ifReached = 'WHERE EXISTS (SELECT FROM reached)';

@@ -35,12 +35,12 @@ const RULES: readonly Rule[] = [
 
 const TRUST = 'or, where the storage makes it needless, vouch for it with WALLETD_POSTGRES_TRUST_CONFIG=true';
 
-/** Findings about a server, used by each connection check and by `walletd doctor`. A bad finding refuses the server. */
+/** Checks of a server, for each new connection and for `walletd doctor`. If a check fails, the server is refused. */
 export function judgeServer(facts: ServerFacts, trustConfig: boolean): readonly Finding[] {
   return [roleOf(facts), ...RULES.map((rule) => judge(rule, facts, trustConfig)), checksumsOf(facts)];
 }
 
-/** Throws a `ServerRefused` for the first bad finding. */
+/** Throws a `ServerRefused` for the first check that failed. */
 export function refuseServer(facts: ServerFacts, trustConfig: boolean): void {
   const bad = judgeServer(facts, trustConfig).find(({ verdict }) => verdict === 'bad');
   if (bad !== undefined) throw new ServerRefused(`${bad.says}; ${bad.todo}`);
@@ -61,8 +61,8 @@ function roleOf({ version, major, isStandby, isPooled }: ServerFacts): Finding {
 }
 
 /**
- * Checks that the server has page checksums. A server without them is not refused. Rounds are verified when they are
- * read, so only a round that a search misses would go unnoticed.
+ * Checks that the server has page checksums. A server without them is not refused, because rounds are verified when
+ * they are read: only a round that a search fails to find would go unnoticed.
  */
 function checksumsOf({ hasChecksums }: ServerFacts): Finding {
   const about = 'archive checksums';

@@ -58,14 +58,14 @@ const PERMANENT: readonly Explained[] = [
   },
 ];
 
-/** Error classes after which a retry may reach the server. */
+/** Error classes after which a retry may succeed. */
 const AWAY: readonly string[] = ['08', '53', '57'];
 const AWAY_WORDS =
   /^(connect |read |write |getaddrinfo |Connection terminated|timeout exceeded|Query read timeout|Client has encountered|server login|pgbouncer cannot connect|server conn crashed|query_wait_timeout|The database system)/i;
 
 /**
  * Puts a human-readable sentence, if there is one, before the server's message. Returns an `OutageError` if a retry may
- * reach the server. Leaves every other error unchanged.
+ * succeed. Leaves every other error unchanged.
  */
 export function explain(thrown: unknown): Error {
   const error = first(thrown);

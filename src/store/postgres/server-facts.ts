@@ -45,7 +45,7 @@ function setting(scope: 'session' | 'transaction'): string {
 }
 
 /**
- * Prepares a new connection, and asks which settings are in force. A dedicated session gets the settings once. A pooled
+ * Prepares a new connection and reads the settings in force. A dedicated session gets the settings once. A pooled
  * session gets them in each transaction: through `begin`, and here in a separate transaction.
  */
 export async function introduce(client: ClientBase): Promise<ServerFacts> {
@@ -57,7 +57,7 @@ export async function introduce(client: ClientBase): Promise<ServerFacts> {
   return facts;
 }
 
-/** Begins a transaction with walletd's settings on a pooled connection, and asks which settings are in force. */
+/** Begins a transaction with walletd's settings on a pooled connection, and reads the settings in force. */
 export async function begin(client: ClientBase): Promise<ServerFacts> {
   return factsOf(await ask(client, `BEGIN;${setting('transaction')};${FACTS}`), true);
 }

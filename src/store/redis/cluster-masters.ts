@@ -16,7 +16,7 @@ const DOUBT_MS = 200;
 const COMMAND_TIMEOUT_MS = 2000;
 
 export interface ClusterDeps {
-  /** Servers that the address names, which are the first to be asked for the slots. */
+  /** Servers named by the address, which are queried first. */
   readonly seeds: readonly RedisOptions[];
   readonly keys: Keys;
   readonly newMaster: (name: string, lane: number, place: ServerPlace) => Master;
@@ -124,15 +124,15 @@ export class ClusterMasters implements Masters {
     this.take(second);
   }
 
-  /** Servers to ask: first the connected ones, then the masters, then the seeds. */
+  /** Servers to query: first the connected ones, then the masters, then the seeds. */
   private places(): readonly ServerPlace[] {
     const seeds = this.deps.seeds.map(({ host = '', port = 0 }) => nameOf({ host, port }));
     return [...new Set([...this.informants.keys(), ...this.byName.keys(), ...seeds])].map(placeOf);
   }
 
   /**
-   * Asks a server for the slots, and whether the server is cut off. A former master that is cut off from the other
-   * servers keeps reporting the old slots.
+   * Queries a server for the slots, and for whether the server itself is cut off. A former master that is cut off from
+   * the other servers keeps reporting the old slots.
    */
   private async ask(place: ServerPlace): Promise<{ ranges: readonly SlotRange[]; isCutOff: boolean }> {
     const connection = this.connectionTo(place);

@@ -17,13 +17,13 @@ export type Durability =
   | { readonly type: 'replicas' | 'synced'; readonly count: number };
 
 /**
- * Maximum time that a write waits for its replicas. After that its outcome is unknown, and it is retried with the same
- * bytes.
+ * Maximum time that a write waits for its replicas. After that, the write's outcome is unknown, and it is retried with
+ * the same bytes.
  */
 const WAIT_MS = 1000;
 /**
- * Interval at which replicas are asked again whether they have synced a write. A replica that is asked before its fsync
- * reports the write only with its next answer: asked once, it takes up to a second.
+ * Interval at which replicas are queried again whether they have synced a write. A replica that is queried before its
+ * fsync reports the write only with its next answer; after a single query, that takes up to a second.
  */
 const SYNC_POLL_MS = 2;
 
@@ -38,7 +38,7 @@ export function waitsFor(durability: Durability): number {
 export async function confirmed<T>(client: Redis, durability: Durability, sent: Promise<T>): Promise<T> {
   if (!('count' in durability)) return await sent;
   const { count, type } = durability;
-  // A WAITAOF sent together with the write would reach the replicas together with it, before their fsync.
+  // Do not send WAITAOF together with the write: both would reach the replicas together, before their fsync.
   const [answer, has] =
     type === 'synced'
       ? [await sent, await syncedBy(client, count)]

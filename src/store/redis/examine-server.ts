@@ -103,7 +103,7 @@ async function rightsOf(
     ['HLEN', stream],
     ['HDEL', stream, 'field'],
     ['WAIT', 0, 1],
-    // Older servers lack this command, and a user needs the right only for `synced:N`.
+    // Older servers lack this command, and a user needs this right only for `synced:N`.
     ...(durability.type === 'synced' ? [['WAITAOF', 0, 0, 1] as const] : []),
   ];
   const missing: string[] = [];
@@ -158,7 +158,7 @@ function replicasOf(info: Info, concerns: readonly string[]): Finding[] {
 
 /**
  * Compares the two clocks, because log lines of the server carry its own time. The result is a lower bound of the
- * difference, whatever the network delay is.
+ * difference, regardless of the network delay.
  */
 function clockOf(serverMs: number, askedMs: number, answeredMs: number): Finding {
   const about = 'clock';

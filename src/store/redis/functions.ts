@@ -47,7 +47,7 @@ async function hasFunction(client: Redis, { name, idleArgs }: RedisFunction): Pr
     return true;
   } catch (error) {
     if (/Function not found/.test(messageOf(error))) return false;
-    // A server that is out of memory refuses to run the function, so the function exists. Commands that only read still
+    // If a server that is out of memory refuses to run the function, the function exists. Read-only commands still
     // work.
     if (isFull(error as Error)) return true;
     throw error;

@@ -8,7 +8,7 @@ import type { ServerCheck } from './server-check.js';
 
 export interface MasterDeps {
   readonly options: RedisOptions;
-  /** Check of this master's server. It remembers what it found, so each master has its own. */
+  /** Check of this master's server. The check remembers its results, so each master has its own. */
   readonly serverCheck: ServerCheck;
   /** Rejects if the store is no longer on this server. */
   readonly checkStore: (client: Redis, master: Master) => Promise<void>;
@@ -64,7 +64,7 @@ export class Master {
 
   /**
    * Rechecks the server, and drops the connection if the server is less durable than before. The next append then
-   * reports the refusal and its fix.
+   * reports why the server is refused, and the fix.
    */
   async recheck(): Promise<void> {
     const client = this.appends.currentClient;

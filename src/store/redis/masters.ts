@@ -2,8 +2,8 @@ import type { Master } from './master.js';
 import type { Redirect } from './redirect.js';
 
 /**
- * The masters of a store and their shards. Each shard is entirely on one master. The home is the master with the meta
- * record.
+ * The masters of a store and their shards. Each shard is entirely on one master. The master with the meta record is
+ * called home.
  */
 export interface Masters {
   /** All masters that hold a part of the store now. Rejects during an outage. */
@@ -27,8 +27,8 @@ export interface Masters {
 export class FixedMasters implements Masters {
   readonly isOne: boolean;
   /**
-   * First master by name. It is the home whatever the order of the masters in the address. An address with a different
-   * order therefore finds the meta record, and is refused.
+   * First master by name, which is the home regardless of the order of the masters in the address. With an address in a
+   * different order, the meta record is therefore found, and the address is refused.
    */
   private readonly first: Master;
 

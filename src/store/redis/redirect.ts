@@ -18,7 +18,9 @@ export type Redirect =
 const ELSEWHERE = /^(MOVED|ASK) (\d+) (.*):(\d+)$/;
 const LATER = /^(TRYAGAIN|CLUSTERDOWN)\b/;
 
-/** Parses a redirect. Undefined if the error is not a redirect; the server may then have executed the command. */
+/**
+ * Parses a redirect. Undefined if the error is not a redirect; in that case the server may have executed the command.
+ */
 export function parseRedirect(error: unknown): Redirect | undefined {
   const message = error instanceof Error ? error.message : '';
   if (LATER.test(message)) return { type: 'again' };

@@ -43,7 +43,7 @@ export class RedisConnection {
   private current: Promise<Redis> | undefined = undefined;
   private connected: Redis | undefined = undefined;
   private isClosed = false;
-  /** Stream that buffers commands until the end of this turn. */
+  /** Stream that is corked until the end of this turn. */
   private corked: Redis['stream'] | undefined = undefined;
 
   constructor(
@@ -115,7 +115,9 @@ export class RedisConnection {
     this.reset();
   }
 
-  /** Sends all commands of a turn in one write. On a busy thread, writes are a large part of a call's cost. */
+  /**
+   * Sends all commands of a turn in one write. On a busy thread, writes account for a large part of the cost of a call.
+   */
   private writeTogether({ stream }: Redis): void {
     if (this.corked === stream) return;
     this.corked = stream;
@@ -145,11 +147,11 @@ export class RedisConnection {
     });
     try {
       await redis.connect();
-      // ioredis must not do this itself: if its own AUTH is refused it continues as the user `default`, and the
+      // ioredis must not log in by itself: if its AUTH is refused, it continues as the user `default`, and the
       // resulting errors hide the reason.
       if (password !== undefined)
         await (username === undefined ? redis.auth(password) : redis.auth(username, password));
-      // ioredis must not do this either: after a refused SELECT it continues in database 0.
+      // ioredis must not select the database either: after a refused SELECT, it continues in database 0.
       if (db) await redis.select(db);
       await this.check(redis);
       return redis;

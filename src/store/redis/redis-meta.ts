@@ -108,8 +108,8 @@ export class RedisMeta implements MetaStore {
   }
 
   /**
-   * Throws if another server has taken over this address, and it has no store, another store, or this store during a
-   * restore. Lost entries may be appended again only after the restore is complete.
+   * Throws if another server has taken over this address and that server has no store, a different store, or this store
+   * during a restore. Lost entries may be appended again only after the restore is complete.
    */
   async checkStore(client: Redis, master: Master): Promise<void> {
     const { known, masters } = this;
@@ -157,7 +157,7 @@ export class RedisMeta implements MetaStore {
 
   /**
    * Checks that the home still has the store. If the home is unavailable, the check passes, because that proves nothing
-   * against the other masters.
+   * about the other masters.
    */
   private async checkHome(known: StoreMeta): Promise<void> {
     const home = await this.masters.home();
@@ -243,7 +243,8 @@ export class RedisMeta implements MetaStore {
   }
 
   /**
-   * Discards a store in several calls. Marks it incomplete first, so that no process can start on what is left of it.
+   * Discards a store in several calls. Marks it incomplete first, so that no process can start on the remains of the
+   * store.
    */
   private async discardInSteps(meta: StoreMeta, heads: readonly Head[]): Promise<boolean> {
     const { durability, keys, router } = this;

@@ -113,7 +113,7 @@ export class RedisStore implements Store {
   }
 
   /**
-   * Rejects if a master has replicas and answers wait for none of them. After a failover, the former master could still
+   * Rejects if a master has replicas but answers wait for none of them. After a failover, the former master could still
    * confirm a former owner's write, and that write would be lost because no replica has it.
    */
   async mayBeShared(): Promise<void> {

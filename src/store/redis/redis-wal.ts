@@ -61,9 +61,9 @@ export class RedisWal implements Wal {
 
   /**
    * Fences logs on several masters, which no single call can address. The owner that gets the first log must get all of
-   * them. The first log is fenced first, and its head is checked again between reading another head and fencing it. A
-   * later owner has therefore either fenced the first log before that check, or fences every log after this fence. If
-   * two owners compete, the later one gets all logs and the other one a `FencedError`.
+   * them. The first log is fenced first; its head is checked again between reading the head of another log and fencing
+   * that log. A later owner has therefore either fenced the first log before that check, or fences every log after this
+   * fence. If two owners compete, the later one gets all logs and the other one a `FencedError`.
    */
   private async fenceLed([lead = 0, ...others]: readonly number[], seal: MakeFence): Promise<readonly Takeover[]> {
     const first = await again(async () => (await this.fenceSome([lead], seal, async () => {}))[0]);
@@ -132,7 +132,8 @@ export class RedisWal implements Wal {
 }
 
 /**
- * Repeats until there is a result. An owner appends about once a millisecond, and an attempt takes a fraction of that.
+ * Repeats until there is a result. An owner appends about once a millisecond, and an attempt takes only a fraction of a
+ * millisecond.
  */
 async function again<T>(attempt: () => Promise<T | undefined>): Promise<T> {
   for (let attempts = 1; attempts <= FENCE_ATTEMPTS_MAX; attempts++) {

@@ -28,8 +28,8 @@ export async function replicaAlerts(
 }
 
 /**
- * Alerts for a cluster, which fails over by itself: whether each master has a replica to fail over to, and a replica
- * with all answers.
+ * Alerts for a cluster, which fails over by itself: a master without a replica to fail over to, or without a replica
+ * that has all answers.
  */
 export async function failoverAlerts(client: Redis, master: string, durability: Durability): Promise<string[]> {
   const online = replicasOnline(parseInfo(await client.info('replication')));
@@ -46,8 +46,7 @@ async function alertOf(at: RedisOptions, keys: Keys, serverCheck: ServerCheck): 
   const connection = new RedisConnection(at, async () => {}, TIMEOUT_MS);
   const replica = `the replica ${at.host}:${at.port}`;
   try {
-    // A redirect, which a cluster sends, counts as success, because it proves that the server has authenticated the
-    // user.
+    // A redirect from a cluster counts as success, because it proves that the server has authenticated the user.
     await connection.use(async (client) => {
       await client.getBuffer(keys.meta).catch((error: unknown) => {
         if (parseRedirect(error) === undefined) throw error;

@@ -83,8 +83,8 @@ export class ServerCheck {
     try {
       this.hidden = await this.checkSettings(client, info);
     } catch (error) {
-      // Check the append-only file again next time. The refused settings may mean that the server has none and must
-      // first create one.
+      // Check the append-only file again next time: the refused settings may mean that the server has no such file and
+      // must first create one.
       if (error instanceof ServerRefused) this.whole = undefined;
       throw error;
     }
@@ -119,8 +119,8 @@ function isSynced({ type }: Durability): boolean {
 }
 
 /**
- * Identifies a Redis process and its data. The result changes when the process restarts, or becomes a replica and
- * copies another server's data.
+ * Identifies a Redis process and its data. The result changes when the process restarts, or when it becomes a replica
+ * and copies another server's data.
  */
 function serverOf(info: Info): string {
   return `${info.get('run_id')} ${info.get('master_replid')}`;
@@ -225,8 +225,8 @@ async function findConfig(client: Redis, setting: string): Promise<readonly stri
 }
 
 /**
- * Error for creating a store while settings are hidden. A user that cannot see them can serve a store, but not create
- * one.
+ * Error for creating a store while settings are hidden. With a user that cannot see them, walletd can serve a store but
+ * not create one.
  */
 export function hiddenSettings(why: string): ServerRefused {
   return new ServerRefused(

@@ -3,7 +3,7 @@ import { StoreFullError } from '../../base/store-full-error.js';
 
 const FULL = /^OOM/;
 
-/** Errors with which Redis refuses a command, and what an operator can do about each. */
+/** Errors with which Redis refuses a command, and the remedy for each. */
 const SENTENCES: readonly (readonly [beginning: RegExp, sentence: string])[] = [
   [FULL, 'Redis is at its memory limit and wrote nothing: raise maxmemory'],
   [/^READONLY/, 'this Redis has become a read-only replica and wrote nothing: waiting for the new master'],
@@ -49,7 +49,7 @@ const SENTENCES: readonly (readonly [beginning: RegExp, sentence: string])[] = [
   [/Function not found/, 'the function of walletd is missing in Redis: it is loaded again at the next connection'],
 ];
 
-/** The server is down or not ready; a retry may succeed. */
+/** Errors of a server that is down or not ready; a retry may succeed. */
 const OUTAGE =
   /^((ERR )?max number of clients reached|LOADING|MASTERDOWN|BUSY|CLUSTERDOWN|TRYAGAIN|Connection is closed|Stream isn't writeable|Command timed out|connect E|read E|write E|getaddrinfo )/;
 const SENTINELS_AWAY = /^All sentinels are unreachable/;
@@ -58,7 +58,7 @@ const NOT_AWAY = /NOAUTH|WRONGPASS|NOPERM|unknown command|No such master|Protoco
 
 /**
  * Puts a human-readable sentence, if there is one, before the server's message. Returns an `OutageError` if a retry may
- * reach the server, and a `StoreFullError` if it is out of memory.
+ * succeed, and a `StoreFullError` if it is out of memory.
  */
 export function explain(error: Error): Error {
   const words = sentenceOf(error);
