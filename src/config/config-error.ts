@@ -1,7 +1,4 @@
-import { UserError } from '../base/user-error.js';
-
 /** Wrong or unknown setting. The message is one sentence that names the setting. */
-export class ConfigError extends UserError {
+export class ConfigError extends Error {
   override readonly name = 'ConfigError';
-  override readonly ending = 'usage';
 }

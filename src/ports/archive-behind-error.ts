@@ -1,4 +1,3 @@
-import { UserError } from '../base/user-error.js';
 import { type ArchiveMark, compareMarks, formatMark } from '../wallet/archive-mark.js';
 import type { MissingDay } from './archive.js';
 
@@ -6,7 +5,7 @@ import type { MissingDay } from './archive.js';
  * Thrown if the archive lacks records that the log relies on. The archive is then empty, out of date or a different
  * one, so an empty lookup result proves nothing.
  */
-export class ArchiveBehindError extends UserError {
+export class ArchiveBehindError extends Error {
   override readonly name = 'ArchiveBehindError';
 }
 

@@ -1,9 +1,7 @@
-import { UserError } from '../base/user-error.js';
-
 /**
  * A file or table of the archive is damaged, and it is unknown which records are missing. The message names the file or
  * table.
  */
-export class DamagedArchiveError extends UserError {
+export class DamagedArchiveError extends Error {
   override readonly name: string = 'DamagedArchiveError';
 }

@@ -8,7 +8,7 @@ import { TestNode } from '../support/test-node.js';
 const json = { 'Content-Type': 'application/json' };
 const ndjson = { 'Content-Type': 'application/x-ndjson' };
 
-/** Covers cases that are not in the transcripts of decisions.md section 5. */
+/** Cases that the transcripts of decisions.md section 5 do not cover. */
 describe('the operator API', () => {
   let node: TestNode;
   before(async () => {
@@ -32,7 +32,7 @@ describe('the operator API', () => {
     }
   });
 
-  test('a call without a body may have body headers; a missing body is reported', async () => {
+  test('body headers without a body are allowed where no body is needed', async () => {
     const send = async (path: string) => {
       const response = await fetch(node.adminUrl + path, { method: 'POST', headers: json });
       return { status: response.status, text: await response.text() };
@@ -184,14 +184,14 @@ describe('the operator API', () => {
     assert.deepEqual(JSON.parse(report.at(-1) as string), { created: count, skipped: 0, refused: 0 });
   });
 
-  test('an unknown field is refused by name, so that typos are noticed', async () => {
+  test('the refusal of an unknown field names the field', async () => {
     const body = '{"id":"c","amount":-1,"reason":"why","allowNegativBalance":true}';
     const response = await call('POST', '/v1/players/nobody/corrections', body);
     assert.equal(response.status, 400);
     assert.equal(JSON.parse(response.text).detail, 'the body has an unknown field: allowNegativBalance');
   });
 
-  test('each answer has the line number of its line in the file', async () => {
+  test('each answer has the number of its line in the file', async () => {
     const numbered =
       '\n{broken\n\n  \r\n[]\n{"id":"n","username":"1.2E+9","currency":"THB","balance":1}\n{"id":"n","username":"x","currency":"THB","balance":"1,234.56"}\n{"id":"n","username":"numbered","currency":"THB","balance":1}\n\n';
     const answer = await call('POST', '/v1/players:import', numbered, ndjson);
@@ -217,7 +217,7 @@ describe('the operator API', () => {
     );
   });
 
-  test('an import of garbage does not starve other requests', async () => {
+  test('an import of invalid lines does not starve other requests', async () => {
     let turns = 0;
     let isOver = false;
     const turn = () => {
@@ -276,7 +276,7 @@ describe('the operator API', () => {
     assert.equal(shards.length, 4);
   });
 
-  test('a scan lists the bets of all shards, page by page', async () => {
+  test('a scan lists the bets of all shards page by page', async () => {
     const names = Array.from({ length: 40 }, (_, i) => `scan${i}`);
     await call(
       'POST',
@@ -430,7 +430,7 @@ test('non-HTTP data is answered in the same format as other errors', async () =>
   }
 });
 
-test('a client that stays half-open after a refusal does not occupy a connection', async () => {
+test('a client that stays half-open after a refusal occupies no connection', async () => {
   const node = await TestNode.start();
   const socket = connect({ port: Number(new URL(node.adminUrl).port), host: '127.0.0.1', allowHalfOpen: true });
   try {

@@ -128,7 +128,7 @@ describe('manual money movements that wait for a second operator', () => {
   test("approved money counts toward the requesting operator's daily total", async () => {
     await node.restart();
     const player = await newPlayer();
-    // The tests before this one have already moved 100.5 and 300.
+    // Earlier tests have already moved 100.5 and 300.
     const { body } = await deposit('anna', player, 'all', 1000);
     assert.equal((await call('ben', 'POST', `/v1/approvals/${body.approval.id}/approve`)).status, 200);
     assert.equal((await deposit('anna', player, 'more', 600)).body.code, 'hand-day-limit');
@@ -142,7 +142,7 @@ describe('manual money movements that wait for a second operator', () => {
     for (const id of ids) assert.equal((await call('ben', 'POST', `/v1/approvals/${id}/approve`)).status, 404, id);
   });
 
-  test('an approval limit with only one operator causes a warning', () => {
+  test('an approval limit with a single operator causes a warning', () => {
     const one = { ...settings, 'admin.tokens': settings['admin.tokens'].slice(0, 1) };
     assert.deepEqual(
       [settings, one].map((changes) => handWarnings(settingsWith(changes)).map(({ code }) => code)),

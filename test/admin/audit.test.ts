@@ -76,7 +76,7 @@ test('an audit lists every operation on every player, newest first, in pages', a
     );
     assert.deepEqual(await all(node, { beforeMillis: String(first) }), []);
 
-    // Restart the node, because players that are loaded from a snapshot are hibernated.
+    // Restart the node to hibernate the players: a snapshot loads them hibernated.
     await node.restart();
     assert.deepEqual(await all(node), whole);
     await operate(node, TOKENS.anna, 'POST', '/v1/snapshots');

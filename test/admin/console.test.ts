@@ -22,7 +22,7 @@ interface Answer {
   readonly text: string;
 }
 
-/** Uses node:http because `fetch` would reorder a browser's headers and forbids some of them. */
+/** Uses node:http, because `fetch` reorders a browser's headers and forbids some of them. */
 function ask(url: string, method: string, headers: Record<string, string> = {}, body?: string): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const sent = request(url, { method, headers }, (response) => {
@@ -46,7 +46,7 @@ function ask(url: string, method: string, headers: Record<string, string> = {}, 
 const NONE_SIGNED_OUT = { has: () => false };
 const JSON_TYPE = { 'Content-Type': 'application/json' };
 
-test("the operator API's root leads to the console, which the start names", async () => {
+test("the operator API's root leads to the console, whose address the startup log contains", async () => {
   const node = await TestNode.start();
   try {
     const { status, headers } = await ask(`${node.adminUrl}/`, 'GET');
@@ -84,7 +84,7 @@ describe('console sessions', () => {
     assert.match(behindTls.headers.get('set-cookie') ?? '', /^__Host-walletd-.*; Secure$/);
   });
 
-  test("a wrong token, or one sent by a different site's page, begins no session", async () => {
+  test('neither a wrong token nor a page of a different site begins a session', async () => {
     assert.equal((await signIn('wrong')).status, 401);
     const foreign = await signIn(ANNA, { Origin: 'http://evil.example' });
     assert.deepEqual([foreign.status, foreign.headers.get('set-cookie')], [403, null]);
@@ -110,7 +110,7 @@ describe('console sessions', () => {
     assert.equal((await put('rea', { Cookie: cookie, 'X-Walletd-Csrf': csrf })).status, 403);
   });
 
-  test('the log has each sign-in and sign-out with address, but no secrets', async () => {
+  test('each sign-in and sign-out is logged with its address, without secrets', async () => {
     const lines = () => node.logLines.filter(({ message }) => /signed (in|out)/.test(message));
     const before = lines().length;
     const from = { 'X-Forwarded-For': '198.51.100.7' };
@@ -141,7 +141,7 @@ describe('console sessions', () => {
     }
   });
 
-  test('strangers reach only the page and the sign-in, however the path is spelled', async () => {
+  test('without a session, no spelling of a path reaches more than page and sign-in', async () => {
     for (const path of ['/console/live', '/console/%6Cive', '/console/../v1/players', '/console/%2e%2e/v1/players']) {
       const { status, text } = await ask(node.adminUrl + path, 'GET');
       assert.ok(status === 401 || text.startsWith('<!doctype html>'), `${path}: ${status} ${text}`);
@@ -171,7 +171,7 @@ describe('console sessions', () => {
   });
 });
 
-test('without tokens, the console serves only this machine and no foreign web page', async () => {
+test('without tokens, the console serves only this machine, and no foreign web page', async () => {
   const node = await TestNode.start();
   const { port } = new URL(node.adminUrl);
   const session = (headers: Record<string, string>) => ask(`${node.adminUrl}/console/session`, 'GET', headers);
@@ -183,7 +183,7 @@ test('without tokens, the console serves only this machine and no foreign web pa
   await node.close();
 });
 
-test('a session ends when it expires or loses its token, and is invalid elsewhere', () => {
+test('a session ends when it expires or its token is revoked', () => {
   let nowMs = 1_000_000;
   const clock = { now: () => nowMs, monotonicMs: () => nowMs };
   const sessions = new Sessions(TOKENS, 'store-1', clock, NONE_SIGNED_OUT);
@@ -203,7 +203,7 @@ test('a session ends when it expires or loses its token, and is invalid elsewher
   assert.equal(sessions.maybeRead(cookie), undefined);
 });
 
-test('the live feed measures once for all viewers, and never without viewers', async (t) => {
+test('the live feed measures once for all viewers, and not at all without viewers', async (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] });
   let measured = 0;
   const source = {

@@ -8,7 +8,7 @@ interface Page {
   readonly next: string | null;
 }
 
-/** Number of players, so many that one turn cannot examine all of them on either of the two shards. */
+/** Number of players, too many for one turn to examine all of them on either of the two shards. */
 const MANY = 21_000;
 
 describe('players are found by name prefix', () => {
@@ -61,7 +61,7 @@ describe('players are found by name prefix', () => {
     assert.equal((await ask('limit=3')).body.players.length, 3);
   });
 
-  test('all pages except the last are full, however far the reader pages', async () => {
+  test('all pages except the last are full', async () => {
     let after = '';
     for (let left = MANY; left > 0; left -= 1000) {
       const { players, next } = (await ask(`limit=1000${after}`)).body;

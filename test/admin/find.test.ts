@@ -58,14 +58,14 @@ describe('an ID is found without knowing the player', () => {
     assert.deepEqual(await find(node.adminUrl, 'id=bet-1&in=archive'), [END]);
   });
 
-  test('a search sends at most a thousand hits and reports if there are more', async () => {
+  test('a search sends at most a thousand hits and reports whether there are more', async () => {
     for (const place of ['memory', 'log']) {
       const lines = await find(node.adminUrl, `id=open&in=${place}`);
       assert.deepEqual([lines.length, lines.at(-1)], [1001, { ...END, isCut: true }], place);
     }
   });
 
-  test("a second search gets 409 until the first one's client disconnects", async () => {
+  test('a second search gets 409 until the client of the first one disconnects', async () => {
     const leave = new AbortController();
     await fetch(`${node.adminUrl}/v1/find?id=bet-1&in=log`, { signal: leave.signal });
     const { status, body } = await fetch(`${node.adminUrl}/v1/find?id=bet-1&in=archive`);

@@ -91,7 +91,7 @@ test('an import whose client disconnects is logged with its progress', async (t)
   assert.deepEqual([one?.code, one?.lines], ['import-cut', 512]);
 });
 
-test('every body except that of an import must arrive within a time limit', async (t) => {
+test("every body except an import's must arrive within a time limit", async (t) => {
   const app = fastify({ requestTimeout: 0, forceCloseConnections: true });
   app.addHook('onRequest', async ({ raw }, reply) => limitBody(raw, reply.raw, 50));
   app.post('/', async () => ({}));
@@ -99,7 +99,7 @@ test('every body except that of an import must arrive within a time limit', asyn
   t.after(() => app.close());
   const socket = connect((app.server.address() as { port: number }).port, '127.0.0.1');
   t.after(() => socket.destroy());
-  // The connection may end with a reset, because more data is on its way.
+  // The connection may end with a reset, because more data is still in transit.
   socket.on('error', () => {});
   socket.resume();
   socket.write('POST / HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{');

@@ -7,9 +7,10 @@ import { TIMES } from '../../src/admin/admin-server.js';
 import { TestNode } from '../support/test-node.js';
 
 /**
- * Makes the operator API's time limits a thousand times shorter. The limit of one minute for a body becomes 60 ms, and
- * a former limit of ten minutes for a request would become 600 ms. The limit for headers must stay below 600 ms: Node
- * applies the shorter of its two limits to the headers and the longer one to the request, regardless of their names.
+ * Makes the operator API's time limits a thousand times shorter. The limit of one minute for a body becomes 60 ms; a
+ * limit of ten minutes for a request, which once existed, would become 600 ms. The limit for headers must stay below
+ * 600 ms: Node applies the shorter of its two limits to the headers and the longer one to the request, regardless of
+ * their names.
  */
 const FASTER = 1000;
 const LONGER_MS = 1500;
@@ -35,7 +36,7 @@ const line = (n: number) => `${JSON.stringify({ id: 'o', username: `p${n}`, curr
 async function begin(path: string, type: string) {
   const { hostname, port } = new URL(node.adminUrl);
   const socket = connect(Number(port), hostname);
-  // The connection may end with a reset, because more data is on its way.
+  // The connection may end with a reset, because more data is still in transit.
   socket.on('error', () => {});
   await once(socket, 'connect');
   let text = '';
@@ -62,7 +63,7 @@ test('an import that makes progress outlasts every request limit', async () => {
   assert.deepEqual(lastLineOf(await ended), { created: lines, skipped: 0, refused: 0 });
 });
 
-test('an import without progress is ended, and its last line says so', async () => {
+test('an import without progress is ended, which its last line reports', async () => {
   const { send, ended } = await begin('/v1/players:import', 'application/x-ndjson');
   send(Array.from({ length: BATCH }, (_, n) => line(n)).join(''));
   const last = lastLineOf(await ended);

@@ -52,7 +52,7 @@ describe('limits on manual money movements', () => {
   /** Restarts without daily limits, which apply per operator and would add up across the tests. */
   const nextDay = () => node.restart({ 'money.byHand': { ...settings['money.byHand'], dayMaxima: {} } });
 
-  test('the refusal of an operation over a limit names limit, remainder and setting', async () => {
+  test('the refusal of an operation names the exceeded limit, the remainder and the setting', async () => {
     const player = await newPlayer();
     const { status, body } = await deposit('ben', player, 100.0001);
     assert.deepEqual([status, body.code], [403, 'hand-amount-limit']);
@@ -110,7 +110,7 @@ describe('limits on manual money movements', () => {
     await node.restart(settings);
   });
 
-  test('an import gives no more money than its operator may', async () => {
+  test('an import gives no more money than its operator may give', async () => {
     const lines = (username: string, balance: number) => ({ id: 'o', username, currency: 'IDR', balance });
     const answer = await call('anna', 'POST', '/v1/players:import', lines('rich', 2));
     assert.match(String(answer.body.text), /"result":"refused","reason":"anna may move 1 IDR by hand in one operation/);
@@ -127,7 +127,7 @@ describe('limits on manual money movements', () => {
   });
 });
 
-test('reloaded totals include everything done in the meantime', async () => {
+test('reloaded totals include all operations done in the meantime', async () => {
   const account = new HandAccount(1);
   const move = (amount: number) => {
     account.begin('THB', amount, undefined);
@@ -142,7 +142,7 @@ test('reloaded totals include everything done in the meantime', async () => {
   assert.equal(account.use('THB', 0).dayUnits, 7n);
 });
 
-test('operations of the last minute are counted, but older ones are not', () => {
+test('operations of the last minute are counted, older ones are not', () => {
   const account = new HandAccount(1);
   for (const nowMs of [0, 1, 30_000]) account.begin('THB', 1, nowMs);
   account.end('THB', 1, 1, 'nothing');

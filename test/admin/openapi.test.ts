@@ -16,7 +16,10 @@ const READ_TOKEN = 'a-token-of-the-auditor';
 const ENVELOPE = { timestampMillis: 1, productId: 'P', currency: 'THB', username: 'ann' };
 const GAME = { gameCode: 'g', playInfo: 'p' };
 
-/** `REWRITE=1` writes it. Integrators read it, and make clients from it, without a running walletd. */
+/**
+ * `REWRITE=1` writes this file, which integrators read, and from which they generate clients, without a running
+ * walletd.
+ */
 const PUBLISHED = join(ROOT, 'docs/openapi.json');
 
 /** One well-formed request per endpoint, whether the domain accepts or rejects it. */
@@ -113,7 +116,7 @@ describe('GET /openapi.json', () => {
     else assertSameLines(served, readFileSync(PUBLISHED, 'utf8'));
   });
 
-  test('an OpenAPI linter has no complaints', async () => {
+  test('an OpenAPI linter finds no problem', async () => {
     const { createConfig, lintFromString } = await import('@redocly/openapi-core');
     const config = await createConfig({ extends: ['recommended'] });
     const source = JSON.stringify(document.content);
@@ -374,7 +377,7 @@ describe('GET /openapi.json', () => {
     }
   });
 
-  test('the document and the server agree on which requests are valid', async () => {
+  test('the document and the server consider the same requests valid', async () => {
     for (const [endpoint, body] of Object.entries(CALLBACKS)) {
       const validate = document.schemaAt(
         'paths',
@@ -441,7 +444,7 @@ describe('GET /openapi.json', () => {
     }
   });
 
-  test('these tests call every operation successfully at least once', () => {
+  test('these tests call every operation with success at least once', () => {
     for (const item of Object.values(document.content.paths)) {
       for (const { operationId } of METHODS.flatMap((method) => item[method] ?? [])) {
         assert.ok(

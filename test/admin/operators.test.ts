@@ -92,7 +92,7 @@ describe('operators have names and roles', () => {
     }
   });
 
-  test('the read role may only GET, and otherwise gets 403 as a problem', async () => {
+  test('the read role may only GET, and gets 403 for other methods', async () => {
     for (const [method, path, body] of [
       ...CHANGES,
       ['POST', '/v1/snapshots'],
@@ -151,7 +151,7 @@ describe('operators have names and roles', () => {
     assert.equal((await call(undefined, 'GET', '/livez')).status, 200);
   });
 
-  test('refusals are logged with reason and address, in few lines', () => {
+  test('refusals are logged in few lines, with reason and address', () => {
     const [first, ...more] = node.logLines.filter(({ code }) => code === 'operator-api-refused');
     assert.deepEqual(first, {
       level: 'warn',

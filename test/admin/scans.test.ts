@@ -45,7 +45,7 @@ test('concurrent scans are limited, because each one visits all players', async 
   assert.equal(await next, 200, 'room again');
 });
 
-test('a scan whose client has disconnected ends at its next step', async () => {
+test('a scan ends at its next step after its client has disconnected', async () => {
   const { asked, scan, turns, unwant } = withShard();
   const answer = scan();
   await turns();

@@ -77,7 +77,7 @@ function sessionsOf(known: readonly SignedOut[] = []) {
   return { sessions, told, time };
 }
 
-test('reaching the sign-out limit forgets no sign-out and affects only that operator', () => {
+test('at the sign-out limit, no sign-out is forgotten and other operators are unaffected', () => {
   const { sessions } = sessionsOf();
   sessions.add('bob', 'of-bob', 2000);
   for (let n = 0; n < 10_000; n++) sessions.add('anna', `s${n}`, 100_000 + n);
@@ -88,7 +88,7 @@ test('reaching the sign-out limit forgets no sign-out and affects only that oper
   assert.deepEqual([sessions.has('bob', 'of-bob', 2000), sessions.has('bob', 'older', 1500)], [true, false]);
 });
 
-test('sign-outs are forgotten once their sessions would have expired', () => {
+test('sign-outs are forgotten when their sessions would have expired', () => {
   const { sessions, time } = sessionsOf();
   for (let n = 0; n < 200; n++) sessions.add('anna', `s${n}`, 5000 + n);
   assert.notDeepEqual(sessions.all, []);

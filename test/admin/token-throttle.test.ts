@@ -62,7 +62,7 @@ test('the number of remembered addresses is bounded', () => {
   assert.equal(throttle.isClosedFor('192.0.2.1'), false, 'it began longest ago');
 });
 
-test('the console answers 429 after too many attempts, but sessions continue', async () => {
+test('the console answers 429 after too many attempts, but existing sessions continue', async () => {
   const token = 'a-token-of-anna-alone';
   const node = await TestNode.start({ 'admin.tokens': [{ name: 'anna', role: 'operate', token }] });
   try {

@@ -9,7 +9,7 @@ import { until } from '../support/until.js';
 
 const { settle, void: voided } = commands;
 const MEMORY_MS = 1000;
-/** Number of rounds, more than one scan returns. */
+/** Number of rounds; one scan does not return this many. */
 const ROUNDS = 70;
 
 /** Blocks further work after a scan has found rounds, until the gate is opened. */

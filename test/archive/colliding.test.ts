@@ -34,7 +34,7 @@ async function withArchived(archive: MemoryArchive, roundIds: readonly string[])
   return host;
 }
 
-test('a shard serves after computed round ids, and after a restart', async () => {
+test('a shard keeps serving after colliding round ids, even after a restart', async () => {
   const { productId } = place([{ id: 'a', roundId: 'a' }]);
   const roundIds = collidingRoundIds(hashOfPlayer('ann'), productId, 2 ** 16, 100);
   const archive = new MemoryArchive();
@@ -59,7 +59,7 @@ test('a shard serves after computed round ids, and after a restart', async () =>
   );
 });
 
-test('keys of a set that cannot be built are looked up', async (t) => {
+test('keys are looked up in the archive if their set cannot be built', async (t) => {
   const archive = new MemoryArchive();
   t.mock.method(HashSet.prototype, 'add', () => {
     throw new RangeError('Array buffer allocation failed');

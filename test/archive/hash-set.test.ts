@@ -42,7 +42,7 @@ test('a run contains exactly its hashes, in order', () => {
   );
 });
 
-test('a set keeps its hashes through a merge in a few bits each', () => {
+test('a merge keeps all hashes of a set, in a few bits each', () => {
   const set = new HashSet();
   const added: number[] = [];
   let seed = 1;

@@ -6,7 +6,7 @@ import { HashTable } from '../../src/archive/hash-table.js';
 
 const MOST = 2 ** HASH_BITS - 1;
 
-test('a table contains exactly its hashes, in order, wherever its runs wrap', () => {
+test('a table contains exactly its hashes, in order, even where a run wraps around', () => {
   const anywhere = fc.nat(MOST);
   const atTheEnd = fc.nat(2000).map((n) => MOST - n);
   const atTheStart = fc.nat(2000);
@@ -31,7 +31,7 @@ test('a table contains exactly its hashes, in order, wherever its runs wrap', ()
   );
 });
 
-test('a table grows only at its load limit, even if its hashes cluster', () => {
+test('a table grows only at its load limit, even if its hashes are clustered', () => {
   for (const count of [100, 1000, 4000]) {
     const table = new HashTable();
     for (let i = 0; i < count; i++) table.add(MOST - i);

@@ -142,7 +142,7 @@ test('a file that is truncated or has a changed byte is not used', () =>
     await assert.rejects(files.read(0));
   }));
 
-test('keys from the log are complete only if read from its beginning', () =>
+test('keys from a log are complete only if it was read from its beginning', () =>
   inTempFolder(async (folder) => {
     for (const [base, isUnknown] of [
       ['nothing', false],

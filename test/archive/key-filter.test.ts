@@ -44,7 +44,7 @@ test('a key filter finds all its keys, with about one percent false positives', 
     let wrong = 0;
     for (let player = players; player < 2 * players; player++) {
       if (names.mayHave(player, 'round', finish(player))) wrong++;
-      // The same hash with the other kind is a different key.
+      // The same hash with a different kind is a different key.
       if (names.mayHave(player - players, 'transaction', finish(player))) wrong++;
     }
     assert.ok(wrong < players / 100, `${wrong} of ${2 * players}`);
@@ -66,7 +66,7 @@ test('a part saved by a different version or for a different retention is ignore
   assert.equal(known().load(new Map([[number, undefined]])), false);
 });
 
-test('parts saved with two keys are ignored and leave nothing behind', () => {
+test('parts saved with different hash keys are ignored and leave nothing behind', () => {
   const parts = new Map(filled(10).unsaved());
   for (const [number, part] of filled(400, known({ low: 3, high: 4 })).unsaved()) {
     if (!parts.has(number)) parts.set(number, part);
@@ -89,7 +89,7 @@ test('computed round ids take no more memory than others', () => {
   assert.equal(names.bytes, others.bytes);
 });
 
-test('a set that cannot be built may contain any key', (t) => {
+test('a key filter whose set cannot be built may contain any key', (t) => {
   const names = filled(1);
   const later = FIRST_DAY + RETENTION_DAYS;
   t.mock.method(HashSet.prototype, 'add', () => {
@@ -105,7 +105,7 @@ test('a set that cannot be built may contain any key', (t) => {
   names.add(later, 8, 'round', 8);
   assert.ok(!names.work());
   assert.equal((names as ReturnType<typeof known>).skippedSpans.length, 1, 'told once');
-  // Nothing may be saved now. A save would clear the fresh keys, and the next start would then lack those of the
+  // Nothing may be saved now. A save would clear the fresh keys, so that the next start would lack the keys of the
   // skipped span.
   assert.equal(names.unsaved().size, 0);
   names.dropBefore(later + RETENTION_DAYS);

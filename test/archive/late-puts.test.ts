@@ -52,7 +52,7 @@ class HandTimers {
   }
 }
 
-test('a round forgotten during its put never returns together with a new bet', async () => {
+test('a round that is forgotten during its put never returns with a new bet', async () => {
   const archive = new SlowArchive();
   const timers = new HandTimers();
   const rules = { retentionMs: RETENTION_MS };

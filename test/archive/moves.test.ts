@@ -143,7 +143,7 @@ test('a round settled again during its put stays in memory', async () => {
   assert.deepEqual(await test.execute(settle([{ id: 't1' }])), failed('already-cancelled'));
 });
 
-test('during an archive outage only requests that need the archive wait, in order', async () => {
+test('during an archive outage, only requests that need the archive wait', async () => {
   const archive = new MemoryArchive();
   const test = await started(archive);
   for (const username of ['ann', 'bob']) await test.fund(username, 100);
@@ -177,7 +177,7 @@ test('during an archive outage only requests that need the archive wait, in orde
   assert.equal(await test.balance('ann'), 95);
 });
 
-test('the lookup of an expired request affects no other request', async () => {
+test('the lookup for an expired request affects no other request', async () => {
   const archive = new MemoryArchive();
   const test = await started(archive);
   await test.fund('ann', 100);
@@ -205,7 +205,7 @@ test('the lookup of an expired request affects no other request', async () => {
   assert.equal(await test.balance('ann'), balance);
 });
 
-test('a list delays no requests and includes rounds archived in the meantime', async () => {
+test('a list delays no requests, and includes rounds archived in the meantime', async () => {
   const archive = new MemoryArchive();
   const test = await started(archive);
   await test.fund('ann', 100);
@@ -245,7 +245,7 @@ test('a new id needs no lookup', async () => {
   assert.equal(archive.looked, 0);
 });
 
-test('a start loads saved and fresh keys, or all keys after damage', async () => {
+test('a start loads saved and fresh keys or, after damage, all keys', async () => {
   const archive = new MemoryArchive();
   const first = await started(archive);
   await first.fund('ann', 100);

@@ -91,7 +91,7 @@ test('keys of an archive that is behind the log are not used', async () => {
   assert.deepEqual([node.measures.isAway, mayHave(node, 'new')], [false, false]);
 });
 
-test('a lookup in an archive that falls behind gives no answer', async () => {
+test('a lookup in an archive that has fallen behind gives no answer', async () => {
   const archive = new MemoryArchive();
   let mark: ArchiveMark | undefined;
   const node = knowing(
@@ -122,7 +122,7 @@ test("a put requires the previous put's records, even before the log has its eve
   assert.deepEqual([isOver, archive.records.length, archive.marks.size], [false, 0, 0]);
 });
 
-test("a put that is repeated after its shard has left still requires the previous put's records", async () => {
+test("a repeated put requires the previous put's records even after its shard has moved", async () => {
   const archive = new MemoryArchive();
   const node = knowing(archive);
   await put(node, 'r1', 5);
@@ -178,7 +178,7 @@ test('an archive whose keys are not loaded may contain any key', async () => {
 });
 
 for (const during of ['freshKeys', 'savedKeys', 'names'] as const) {
-  test(`keys put during ${during} of a load are known`, async () => {
+  test(`keys that are put during ${during} of a load are known`, async () => {
     const archive = new MemoryArchive();
     const before = knowing(archive);
     await before.load();
@@ -211,7 +211,7 @@ for (const during of ['freshKeys', 'savedKeys', 'names'] as const) {
 }
 
 for (const during of ['freshKeys', 'savedKeys'] as const) {
-  test(`a load misses no key if the former owner saves during ${during}`, async () => {
+  test(`a load misses no key if the former owner saves keys during ${during}`, async () => {
     const archive = new MemoryArchive();
     const before = knowing(archive);
     await before.load();
@@ -262,7 +262,7 @@ test('keys saved under a different retention are reread only once', async () => 
   for (const roundId of ['first', 'second', 'third']) assert.ok(mayHave(last, roundId), roundId);
 });
 
-test('of two records put at the same entry, the later one is found', async () => {
+test('of two records with the same log entry, the later one is found', async () => {
   const archive = new MemoryArchive();
   const node = knowing(archive, setImmediate);
   const domain = new Domain();

@@ -11,7 +11,7 @@ test('the first answer counts and later ones are dropped', () => {
   assert.deepEqual(told, [['first', 7]]);
 });
 
-test('a callback that throws is logged with a code and counts as answered', () => {
+test('a reply callback that throws is logged with a code and counts as answered', () => {
   const lines: [object, string][] = [];
   let calls = 0;
   const bug = new Error('a bug');
@@ -30,7 +30,7 @@ test('a callback that throws is logged with a code and counts as answered', () =
   assert.deepEqual(lines, [[{ code: 'reply-failed', error: bug.stack }, 'reply callback threw']]);
 });
 
-test('an answer given within the callback itself is dropped', () => {
+test('a second answer from within the reply callback is dropped', () => {
   const told: string[] = [];
   const once: AnswerOnce<string> = new AnswerOnce<string>(
     {

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { Queue } from '../../src/base/queue.js';
 
-test('a queue behaves like an array while its ring buffer wraps and grows', () => {
+test('a queue behaves like an array when its ring buffer wraps around or grows', () => {
   const step = fc.oneof({ arbitrary: fc.integer({ min: 1, max: 40 }), weight: 3 }, fc.integer({ min: -40, max: -1 }));
   fc.assert(
     fc.property(fc.array(step, { maxLength: 60 }), (steps) => {

@@ -41,7 +41,7 @@ test('two short jumps hours apart do not count as one long jump', () => {
   assert.equal(steady.now(), wallMs + 240 * MINUTE);
 });
 
-test('a clock that starts later from the believed offset agrees with the others', () => {
+test('a clock that starts later with the trusted offset agrees with the others', () => {
   const { clock, pass, steady } = machine();
   clock.wallMs += 30 * DAY;
   for (let minute = 0; minute <= 60; minute++, pass(MINUTE)) steady.now();
@@ -63,7 +63,7 @@ test('jumps of less than a day and jumps back are followed immediately', () => {
   assert.equal(steady.now(), clock.wallMs);
 });
 
-test('the time is right as soon as a set-back wall clock is corrected', () => {
+test('the time is right as soon as a slow wall clock is corrected', () => {
   const { clock, pass, steady } = machine();
   clock.wallMs -= 2 * DAY;
   assert.equal(steady.now(), clock.wallMs);

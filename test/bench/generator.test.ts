@@ -31,7 +31,7 @@ test('unanswered requests count as waiting, and every timeout fails the run', as
   }
 });
 
-test('a refused bet leaves two possible balances in the ledger', () => {
+test('a refused bet leaves two possible balances in the books', () => {
   const play = { player: 0, step: { moves: -10, shows: -10 } } as Play;
   for (const [before, isRight] of [
     [100, true],
@@ -46,7 +46,7 @@ test('a refused bet leaves two possible balances in the ledger', () => {
   }
 });
 
-test('a request on a broken connection is resent; an orderly close breaks none', async () => {
+test('a request on a broken connection is sent again on the next one', async () => {
   let requests = 0;
   const server = createServer((socket) =>
     socket

@@ -63,7 +63,7 @@ test('closed and open loops have separate chapters', () => {
   assert.deepEqual(chaptersOf({ durability: '', raced: [open] }), { openLoad: chapters.openLoad });
 });
 
-test('a million players are compared with ten thousand and with the durable echo', () => {
+test('results for a million players are compared with ten thousand and the durable echo', () => {
   const races = [
     raced('echo', 10_000, [{ p99Ms: 1, maxMs: 2 }], 6000),
     raced('durable echo', 10_000, [{ p99Ms: 5, maxMs: 20 }], 6000),

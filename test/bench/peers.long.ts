@@ -10,8 +10,9 @@ import { bet, importPlayers, PlatformClient, type RequestBody, settlement } from
 import { TestNode } from '../support/test-node.js';
 
 /*
- * A benchmark is only fair between servers that do the same work, so one transcript is played to walletd and to each
- * peer. A row has the status code, and the balances before and after the callback. A row without balances is a refusal.
+ * A comparison is fair only between servers that do the same work, so the same transcript is sent to walletd and to
+ * each peer. A row has the status code, and the balances before and after the callback. A row without balances is a
+ * refusal.
  */
 type Told = readonly [statusCode: number, before?: number, after?: number];
 type Line = readonly [endpoint: string, body: RequestBody, ...told: Told];

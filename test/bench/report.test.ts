@@ -48,7 +48,7 @@ test('a verdict compares the largest load with the durable echo', () => {
   );
 });
 
-test('only results from several rounds have a ±', () => {
+test('only results from several rounds have a spread', () => {
   const heads = (all: readonly Raced[]) => racedFigures(all).columns.map((column) => JSON.stringify(column));
   assert.ok(!heads(RACES).some((head) => head.includes('±')));
   assert.ok(heads([...RACES, raced('walletd inline', 9000, 1, 2)]).some((head) => head.includes('±')));

@@ -51,7 +51,7 @@ test('a report does not contain the Redis password', () => {
   );
 });
 
-test('a bench with replicas:1 starts a replica that is in step', { skip: whyNoRedis() ?? false }, () =>
+test('a bench with replicas:1 starts a replica that is in sync', { skip: whyNoRedis() ?? false }, () =>
   withCleanUp(async () => {
     const { redisUrl = '' } = await startStore({ store: 'redis', durability: 'replicas:1', folder: tmpdir() });
     const redis = new Redis(redisUrl);

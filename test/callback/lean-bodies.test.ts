@@ -91,7 +91,7 @@ test('callbacks.strict requires every field', () => {
   assert.equal(read('checkBalance', timeless, strictCodecs).refusal?.path, 'timestampMillis');
 });
 
-test("no endpoint accepts another endpoint's lean body, with or without a status", () => {
+test('no endpoint accepts the lean body of another endpoint', () => {
   const taken: string[] = [];
   for (const from of CHANGING) {
     for (const [how, change] of Object.entries({ as: {}, 'without status': { status: undefined } })) {
@@ -101,8 +101,8 @@ test("no endpoint accepts another endpoint's lean body, with or without a status
       }
     }
   }
-  // Lean bodies of placeBets and adjustBets are equal, an OPEN bet with a stake, and have always been interchangeable;
-  // see docs/security.md "Replays".
+  // The lean bodies of placeBets and adjustBets are equal (an OPEN bet with a stake) and have always been
+  // interchangeable; see docs/security.md "Replays".
   assert.deepEqual(taken, ['placeBets as: adjustBets', 'adjustBets as: placeBets']);
 });
 

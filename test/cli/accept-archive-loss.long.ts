@@ -81,7 +81,7 @@ async function repeats(node: StoredNode, ...ids: readonly string[]) {
   return await repeatsWithin(node, {}, ...ids);
 }
 
-/** Sends repeats to a server whose archive is behind, so each lookup waits for the full deadline. */
+/** Sends repeats to a server whose archive is behind. Each lookup waits for the full deadline. */
 async function repeatsBehind(node: StoredNode, ...ids: readonly string[]) {
   return await repeatsWithin(node, { WALLETD_REQUEST_DEADLINE_MS: '500' }, ...ids);
 }
@@ -212,7 +212,7 @@ test('LMDB: a lost day is named with its rounds and can be given up', async (t) 
   assert.deepEqual([answers, balance], [[[0, 1100]], 1200]);
 });
 
-test('a log that lacks acknowledged entries is not fenced for its archive', async (t) => {
+test('accept-loss --archive does not fence a log that lacks acknowledged entries', async (t) => {
   const node = nodeOf(t);
   await credit(node, ['w1']);
   cpSync(node.store, `${node.store}.old`, { recursive: true });
@@ -265,7 +265,7 @@ test("a restore raises the archive's mark to that of its log", async (t) => {
 });
 
 const noPostgres = whyNoPostgres();
-test('PostgreSQL: accept-loss --archive gives up what an empty or older database lacks', {
+test('PostgreSQL: accept-loss --archive gives up the rounds that an older database lacks', {
   skip: noPostgres,
 }, async (t) => {
   const databases = new PostgresDatabases(startPostgres(tmpdir()));

@@ -22,7 +22,7 @@ test('accept-loss creates no store at a mistyped address', () =>
   }));
 
 for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
-  test(`a node that was ready until ${signal} refuses an empty store until accept-loss`, async (t) => {
+  test(`after ${signal}, a node refuses an empty store until accept-loss`, async (t) => {
     const node = new StoredNode(t, 2);
     const { log } = await node.start();
     await node.stop(signal);
@@ -77,7 +77,7 @@ test('a store older than the acknowledged entries does not start until accept-lo
   assert.match((await node.run(['accept-loss', '--yes'])).stdout, /Nothing is missing/);
 });
 
-test('a hole in the log stops one shard, which accept-loss resumes before the hole', async (t) => {
+test('accept-loss resumes a shard that a gap in the log stopped', async (t) => {
   const node = new StoredNode(t, 2);
   const never = { WALLETD_SNAPSHOTS_EVERY_SECONDS: '0' };
   const { adminUrl } = await node.start(never);
@@ -113,7 +113,7 @@ test('a hole in the log stops one shard, which accept-loss resumes before the ho
   await node.start(never);
 });
 
-test('callbacks from orphans and a broken log are printed and listed as CSV', async (t) => {
+test('callbacks from orphans and from a broken log are printed and exported as CSV', async (t) => {
   const node = new StoredNode(t, 1);
   const { adminUrl } = await node.start();
   await importPlayers(adminUrl, NODE_PLAYERS, 100);

@@ -95,7 +95,7 @@ if (reason !== undefined) {
       }
     }));
 
-  test('check, start and doctor judge PostgreSQL by the same rules, which a setting overrides', () =>
+  test('check, start and doctor apply the same rules to PostgreSQL', () =>
     inTempFolder(async (folder) => {
       const url = databases.url(await databases.create());
       const env = { WALLETD_STORE: `lmdb:${folder}/data`, WALLETD_ARCHIVE: url };

@@ -14,7 +14,7 @@ import { until } from '../support/until.js';
 
 const ROUNDS = 30;
 
-/** Stores in this scenario: the original, and the one that it is restored into. */
+/** The stores of this scenario: the original, and the store into which it is restored. */
 interface Places {
   readonly env: Record<string, string>;
   readonly copyEnv: Record<string, string> & { readonly WALLETD_STORE: string };

@@ -14,7 +14,7 @@ import { WalletdCommand, WalletdProcess } from '../support/walletd-process.js';
 
 const OTHER_ARCHIVE = 5;
 
-test('a follower exits with 5 when walletd archives elsewhere', { skip: whyNoPostgres() ?? false }, () =>
+test('a follower exits with 5 if walletd uses a different archive', { skip: whyNoPostgres() ?? false }, () =>
   inTempFolder(async (folder) => {
     const postgres = startPostgres(tmpdir());
     after(async () => await cleanUp());
@@ -43,7 +43,7 @@ test('a follower exits with 5 when walletd archives elsewhere', { skip: whyNoPos
     await importPlayers(first.adminUrl, ['ann'], 100);
     await play(first);
     assert.equal(await first.end('SIGTERM'), 0);
-    // Create the state in which the archive has been moved with pg_dump, but the follower still uses the former one.
+    // Simulate that the archive has been moved with pg_dump, but that the follower still uses the former one.
     await runSql(postgres.url, `CREATE DATABASE former TEMPLATE ${archive}`);
     const follow = (name: string, database: string) =>
       new WalletdCommand(['backup', '--follow', '--to', `${folder}/${name}`, '--metrics', `${folder}/${name}.prom`], {

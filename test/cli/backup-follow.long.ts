@@ -21,7 +21,7 @@ async function identityIn(folder: string): Promise<{ readonly recipient: string;
   return { recipient: await identityToRecipient(identity), key };
 }
 
-test('an encrypted pipe restores into a new store, but a cut-off pipe does not', () =>
+test('a complete encrypted pipe is restored, a cut-off one is refused', () =>
   inTempFolder(async (folder) => {
     const { store } = await writeTwoSegments(folder);
     const { recipient, key } = await identityIn(folder);
@@ -80,7 +80,7 @@ test('mutually exclusive options are refused before anything is read', async () 
   }
 });
 
-test('a rotated backup writes complete files, hands them over and reports its progress', () =>
+test('a rotated backup writes complete files, passes them on and reports its progress', () =>
   inTempFolder(async (folder) => {
     const env = { WALLETD_STORE: `lmdb:${folder}/data` };
     const walletd = await WalletdProcess.start(env);

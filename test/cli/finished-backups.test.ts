@@ -7,7 +7,7 @@ import { inTempFolder } from '../support/temp-folder.js';
 
 const NAMES = [1, 2, 3].map((day) => backupNameAt(Date.UTC(2026, 0, day)));
 
-test('each backup file is handed over once, in order, before old files are removed', () =>
+test('each backup file is passed on once, in order, before old files are removed', () =>
   inTempFolder(async (folder) => {
     const odd = `${folder}/it's $$ $& $' $\`; exit 1 #`;
     writeFileSync(odd, '');

@@ -21,7 +21,7 @@ test('init creates a store and leaves an existing one unchanged', () =>
     assert.match(other.stderr, /^walletd: shards is 3, but the store was created with 2/);
   }));
 
-test("init refuses if the node's folder remembers a store", () =>
+test("init refuses if the node's folder has the record of a store", () =>
   inTempFolder(async (folder) => {
     const env = { WALLETD_STORE: `lmdb:${folder}/data`, WALLETD_NODE_FOLDER: `${folder}/node` };
     const walletd = await WalletdProcess.start(env);

@@ -8,7 +8,7 @@ import { makeTempFolder } from '../support/temp-folder.js';
 import { environment, runWalletd, WalletdProcess } from '../support/walletd-process.js';
 import { ROOT } from '../tidy/pages.js';
 
-/** Files that packing needs. Tests and benchmarks are left out, which halves the time of the compiler. */
+/** Files that packing needs. Leaving out tests and benchmarks halves the compile time. */
 const SOURCES = [
   ...['src', 'config', 'docs', 'package.json', 'package-lock.json', 'tsconfig.json'],
   ...['README.md', 'CHANGELOG.md', 'SECURITY.md'],
@@ -23,7 +23,7 @@ interface Versioned {
 const folder = makeTempFolder();
 const prefix = join(folder.path, 'prefix');
 const installed = join(prefix, 'lib/node_modules/walletd');
-/** The other way to install: a folder with exactly the packages that the tests ran with. */
+/** Like an installed package, but with exactly the packages with which the tests ran. */
 const unpacked = join(folder.path, 'package');
 const walletd = [join(prefix, 'bin/walletd')];
 const read = <T>(file: string) => JSON.parse(readFileSync(file, 'utf8')) as T;
@@ -38,7 +38,7 @@ before(() => {
   const options = { recursive: true, preserveTimestamps: true };
   for (const path of SOURCES) cpSync(join(ROOT, path), join(tree, path), options);
   mkdirSync(join(tree, 'node_modules'));
-  // One link for each package: a link to the folder would let npm empty it.
+  // Create one link per package: through a link to the folder, npm could empty it.
   for (const name of readdirSync(join(ROOT, 'node_modules'))) {
     symlinkSync(join(ROOT, 'node_modules', name), join(tree, 'node_modules', name));
   }
@@ -52,7 +52,7 @@ before(() => {
 
 after(() => folder.remove());
 
-test('an installed package has help and names the commit that it was built from', () => {
+test('an installed package prints help and the commit from which it was built', () => {
   assert.match(runWalletd(['--help'], {}, walletd).stdout, /^Usage: walletd /);
   assert.match(runWalletd(['--version'], {}, walletd).stdout, new RegExp(`^\\d+\\.\\d+\\.\\d+\\+${REVISION}\\n$`));
 });
@@ -89,7 +89,7 @@ test('npm ci in the unpacked package installs exactly the versions of the lock f
   }
 });
 
-test('an installed package takes at most 90 MB and has no developer packages', () => {
+test('an installed package takes at most 90 MB, without developer packages', () => {
   for (const path of [installed, unpacked]) {
     const megabytes = Number.parseInt(run('du', ['-sm', path]), 10);
     assert.ok(megabytes <= INSTALLED_MAX_MB, `${path}: ${megabytes} MB`);

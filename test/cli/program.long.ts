@@ -10,7 +10,7 @@ import { inTempFolder } from '../support/temp-folder.js';
 import { LAUNCHED, LAUNCHER, runWalletd, WalletdProcess } from '../support/walletd-process.js';
 import { serving } from './served-store.js';
 
-test('help, version and unknown commands have the right output and exit codes', async () => {
+test('help, version and unknown commands give the documented output and exit codes', async () => {
   const help = runWalletd(['--help']);
   assert.equal(help.status, 0);
   assert.match(help.stdout, /serve [\s\S]*init [\s\S]*accept-loss /);
@@ -47,7 +47,7 @@ test('every command has help, and all but init have an example', async () => {
   }
 });
 
-test('the help of serve names the settings that are needed first', async () => {
+test('the help of serve names the settings that a first start needs', async () => {
   const { stdout } = await runCommand(['serve', '--help']);
   const known = scalarPaths(loadSettings({}) as Tree).map(variableOf);
   const unknown = (stdout.match(/WALLETD_\w+/g) ?? []).filter((name) => !known.includes(name));
@@ -71,7 +71,7 @@ test('a missing store and an unset variable are reported in one sentence', async
 });
 
 const noFullDisk = existsSync('/dev/full') ? false : 'no /dev/full';
-test('output that cannot be written is a failure, however short the output is', { skip: noFullDisk }, () =>
+test('a command fails if its output cannot be written, however short it is', { skip: noFullDisk }, () =>
   serving(async ({ env }) => {
     const verbs = ['inspect player ann', 'inspect player ann --json', 'verify --no-server', 'export'];
     await Promise.all(verbs.map((verb) => failsOnFullDisk(verb, env)));
@@ -116,7 +116,7 @@ function withoutBinary(folder: string): Record<string, string> {
   return { WALLETD_STORE: `lmdb:${folder}/data`, NODE_OPTIONS: `--require ${folder}/no-binary.cjs` };
 }
 
-test("without a binary, Node's own HTTP serves callbacks and the log says why", () =>
+test("without a binary, Node's own HTTP serves callbacks, and the log gives the reason", () =>
   inTempFolder(async (folder) => {
     const walletd = await WalletdProcess.start(withoutBinary(folder));
     try {
@@ -133,7 +133,7 @@ test("without a binary, Node's own HTTP serves callbacks and the log says why", 
     }
   }));
 
-test('httpLibrary uws refuses to start without a binary, in one sentence', () =>
+test('with httpLibrary uws, a start without a binary is refused in one sentence', () =>
   inTempFolder(async (folder) => {
     const { status, stderr } = runWalletd(['serve'], { ...withoutBinary(folder), WALLETD_HTTP_LIBRARY: 'uws' });
     assert.equal(status, 1);

@@ -135,7 +135,7 @@ test('a history is compared with a store in a Redis Cluster in use', async () =>
   }
 });
 
-test('reconcile reads a pipe, applies a mapping and reports records it cannot compare', () =>
+test('reconcile reads a pipe, applies a mapping and reports incomparable records', () =>
   serving(async ({ env, folder }) => {
     const told = historyOf('first', 5);
     const rows = told.map(({ betId, username }) => `${username},${betId},P,1,2,won`);
@@ -184,14 +184,14 @@ test('reconcile reads a pipe, applies a mapping and reports records it cannot co
     );
   }));
 
-test('only their owner can read temporary files, and Ctrl-C leaves none', () =>
+test('temporary files are private, and Ctrl-C leaves none', () =>
   serving(async ({ env, folder }) => {
     const [command = '', ...first] = UNLAUNCHED;
     const options: SpawnOptions = {
       env: environment({ ...env, TMPDIR: folder }),
       stdio: ['pipe', 'ignore', 'inherit'],
     };
-    // This process stays alive, because it waits for a history on its standard input.
+    // The command stays alive, because it waits for a history on its standard input.
     const child = endAfterTests(spawn(command, [...first, 'reconcile', '--from', '-'], options));
     const files = () => {
       const fds = `/proc/${child.pid}/fd`;

@@ -100,7 +100,7 @@ if (reason !== undefined) {
       await redis.destroy();
     }));
 
-  test('restore never recommends emptying an archive that a server may use', () =>
+  test('restore does not recommend emptying an archive that a server may use', () =>
     inTempFolder(async (folder) => {
       const { file } = await writeTwoSegments(folder);
       const name = await databases.create();

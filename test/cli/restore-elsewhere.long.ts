@@ -69,7 +69,7 @@ test('an outdated backup does not serve at a new address', async (t) => {
   await restore(node, to);
   node.env.WALLETD_STORE = to;
   await isRefusedUntilAccepted(node);
-  // Go back to the former store, which lacks the answers that were given on its copy.
+  // Return to the former store, which lacks the answers that were given on its copy.
   node.env.WALLETD_STORE = former;
   await assert.rejects(node.start(), /this node has acknowledged/);
 });
@@ -84,7 +84,7 @@ test('an outdated backup does not serve after resharding', async (t) => {
   const node = await playedSinceCopy(t);
   const [three, two] = ['three', 'two'].map((name) => `lmdb:${node.folder.path}/${name}`) as [string, string];
   await restore(node, three, '--shards', '3');
-  // Restore the copy once more. A copy of a copy also remembers the first store.
+  // Restore the copy once more. A copy of a copy also names the first store.
   const again = await node.run(['restore', '--from', three, '--to', two, '--shards', '2']);
   assert.equal(again.status, 0, again.stderr);
   node.env.WALLETD_STORE = two;

@@ -10,7 +10,7 @@ import { until } from '../support/until.js';
 import { WalletdProcess } from '../support/walletd-process.js';
 import { writeTwoSegments } from './backup-files.js';
 
-test('restore replaces an event-free store, after confirmation if a server may own it', () =>
+test('restore replaces a store without events, after confirmation if a server may own it', () =>
   inTempFolder(async (folder) => {
     const { file } = await writeTwoSegments(folder);
     const place = `lmdb:${folder}/place`;
@@ -64,7 +64,7 @@ test('restore keeps a store with events and explains how to empty it', () =>
     }
   }));
 
-test("restore asks before it writes to a server's emptied Redis", () =>
+test('restore asks for confirmation before it writes to the emptied Redis of a server', () =>
   inTempFolder(async (folder) => {
     const redis = await RedisServer.start();
     try {

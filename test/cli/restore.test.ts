@@ -135,7 +135,7 @@ test('a refusal is one sentence with an exit code and changes nothing', () =>
     assert.ok(!existsSync(`${folder}/new/data.mdb`) && !existsSync(`${file}-2`));
   }));
 
-test('serve, init and the next restore refuse an interrupted restore', () =>
+test('serve, init and the next restore refuse the result of an interrupted restore', () =>
   inTempFolder(async (folder) => {
     await storedHistory(`${folder}/data`);
     const half = `lmdb:${folder}/half`;
@@ -161,7 +161,7 @@ test('serve, init and the next restore refuse an interrupted restore', () =>
     }
   }));
 
-test('a restore that fails midway explains how to empty the place', () =>
+test('a restore that fails midway explains how to empty the target', () =>
   inTempFolder(async (folder) => {
     const store = LmdbStore.open(`${folder}/data`);
     await store.meta.create({ ...META, shards: 1 });

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { tokenForTools } from '../../src/cli/running-server.js';
 import { settingsWith } from '../support/settings.js';
 
-test('commands call the server with the token that may do the most', () => {
+test('commands use the token of the operator with the most rights', () => {
   const tokens = (['monitor', 'read', 'operate'] as const).map((role) => ({
     name: role,
     role,

@@ -33,7 +33,7 @@ test('with init never, an empty store is refused and nothing is created', () =>
     assert.equal(await walletd.end('SIGTERM'), 0);
   }));
 
-test('a port in use prevents the start before the store is taken over', () =>
+test('a port that is in use prevents the start before a takeover', () =>
   withStore(async (store) => {
     const first = await WalletdProcess.start({ WALLETD_STORE: store });
     await importPlayers(first.adminUrl, ['ann'], 100);
@@ -70,7 +70,7 @@ test('a heap too small for its workers prevents the start with one sentence', as
 });
 
 test('callbacks without keys or networks need --insecure on a non-local address', async () => {
-  // Use a store that does not exist, so that no server starts in any case.
+  // Use a store that does not exist, so that no server can start.
   const env = { WALLETD_HOST: '0.0.0.0', WALLETD_STORE: 'lmdb:/nowhere/x', WALLETD_INIT: 'never' };
   const refused = await runCommand(['serve'], env);
   assert.equal(refused.status, 2);

@@ -7,7 +7,7 @@ import { makeTempFolder } from '../support/temp-folder.js';
 
 const SETUP = fileURLToPath(new URL('../../../src/cli/setup.sh', import.meta.url));
 
-/** Runs setup.sh with a fake `node` of this version. The compiler runs on the same `node` and does nothing. */
+/** Runs setup.sh with a fake `node` of this version. The compiler also runs on the fake `node`, so it does nothing. */
 function setUpWith(version: string): { status: number | null; stderr: string } {
   const folder = makeTempFolder();
   writeFileSync(`${folder.path}/node`, `#!/bin/sh\necho ${version}\n`);
@@ -27,7 +27,7 @@ for (const version of ['18.20.4', '20.14.0', '27.0.0']) {
 }
 
 for (const version of ['20.15.0', '22.4.1', '24.1.0', '26.0.0']) {
-  test(`Node ${version} is set up`, () => assert.deepEqual(setUpWith(version), { status: 0, stderr: '' }));
+  test(`setup succeeds on Node ${version}`, () => assert.deepEqual(setUpWith(version), { status: 0, stderr: '' }));
 }
 
 /** Runs setup.sh in a tree that has no compiler, and whose sources are this many seconds older than the built files. */
@@ -51,7 +51,7 @@ function setUpPruned(files: readonly string[], olderSeconds: number): { status: 
   return { status, stderr };
 }
 
-test('setup leaves an installed package as it is', () =>
+test('setup does not change an installed package', () =>
   assert.deepEqual(setUpPruned([], 60), { status: 0, stderr: '' }));
 
 test('setup does not bring removed developer packages back', () =>

@@ -9,7 +9,7 @@ import { TestNode } from '../support/test-node.js';
 
 const KEY = 'k1:0123456789abcdef0123456789abcdef';
 
-test('simulate agrees with walletd, signed, and writes its reports', async () => {
+test('simulate agrees with a walletd that requires signatures, and writes its reports', async () => {
   await inTempFolder(async (folder) => {
     const node = await TestNode.start({ 'signature.keys': KEY });
     try {
@@ -53,7 +53,7 @@ test('simulate applies a profile and reports deviations from it', async () => {
   });
 });
 
-test('random histories and timed rounds agree with walletd and its learnt profile', async () => {
+test('random histories and timed rounds agree with walletd and with its learnt profile', async () => {
   await inTempFolder(async (folder) => {
     const node = await TestNode.start({ duplicates: 'reject', 'tips.unknown': 'credit' });
     try {
@@ -79,7 +79,7 @@ test('random histories and timed rounds agree with walletd and its learnt profil
   });
 });
 
-test('simulate cannot judge an operator that always answers 503', async () => {
+test('simulate reaches no verdict on an operator that always answers 503', async () => {
   const server = createServer((request, response) => {
     request.resume();
     response.writeHead(503).end('{"statusCode":50001}');
@@ -99,7 +99,7 @@ test('simulate cannot judge an operator that always answers 503', async () => {
   }
 });
 
-test('simulate without players cannot judge, and explains why there are none', async () => {
+test('simulate reaches no verdict without players, and explains why there are none', async () => {
   const run = async (...args: string[]) => {
     const { status, stdout, stderr } = await runCommand(['simulate', 'http://127.0.0.1:9', ...args]);
     assert.deepEqual([status, stdout], [3, '']);

@@ -7,7 +7,7 @@ import { inTempFolder } from '../support/temp-folder.js';
 import { until } from '../support/until.js';
 import { WalletdProcess } from '../support/walletd-process.js';
 
-test('status names a hanging member until it returns', () =>
+test('status names an unresponsive member until it recovers', () =>
   inTempFolder(async (folder) => {
     const redis = await RedisServer.start();
     const start = async (name: string) =>

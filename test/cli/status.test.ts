@@ -36,7 +36,7 @@ test("status shows a server's health on one screen and in its exit code", async 
   assert.match(gone.stderr, /^walletd: cannot ask the server at http:\/\/127\.0\.0\.1:\d+: .*\n$/);
 });
 
-test('status reports a hanging server after five seconds', () =>
+test('status reports a server as unresponsive after five seconds', () =>
   inTempFolder(async (folder) => {
     const walletd = await WalletdProcess.start({ WALLETD_STORE: `lmdb:${folder}/data` });
     const { port } = new URL(walletd.adminUrl);
@@ -51,7 +51,7 @@ test('status reports a hanging server after five seconds', () =>
     );
   }));
 
-test("status shows the id from the archive's file", () =>
+test("status shows the archive id from the archive's file", () =>
   inTempFolder(async (folder) => {
     const store = { WALLETD_STORE: `lmdb:${folder}/data`, WALLETD_RETENTION_MEMORY_SECONDS: '60' };
     for (const WALLETD_WORKERS of ['0', '2']) {
@@ -137,7 +137,7 @@ test('doctor names rights that the Redis user lacks and leaves nothing behind', 
       '>secret',
       ...rights.replace('+xtrim ', '').split(/ (?![^(]*\))/),
     );
-    // This run loads the Redis functions.
+    // The first run loads the Redis functions.
     await runCommand(['doctor', server.url]);
     const empty = await examine('walletd');
     assert.deepEqual(
@@ -167,7 +167,7 @@ test('doctor names rights that the Redis user lacks and leaves nothing behind', 
   }
 });
 
-test('a shell completes commands and options with the script that completion prints', async () => {
+test('with the script that completion prints, a shell completes commands and options', async () => {
   const { stdout } = await runCommand(['completion', 'bash']);
   const complete = (...words: string[]) => {
     const script = `${stdout}

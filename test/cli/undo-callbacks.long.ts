@@ -90,7 +90,7 @@ async function undone(casino: Casino, ...args: string[]): Promise<readonly Row[]
   return jsonLines(stdout) as unknown as Row[];
 }
 
-test('undone credits equal the given ones, however often undo and repeats run', async (t) => {
+test('the undone credits equal the given ones, however often undo runs', async (t) => {
   const seed = Date.now() % 100_000;
   t.diagnostic(`seed ${seed}`);
   const random = new Random(seed);
@@ -134,7 +134,7 @@ test('undo filters by product, endpoint, player, time span and a file of ids', a
   const halfMs = Date.now();
   await until('the clock has gone on', () => Date.now() > halfMs);
   await casino.send(...credit({ username: 'bob', id: 'c', amount: 8 }));
-  // Send a winning bet and a debit as well, which undo must not touch.
+  // Also send a winning bet and a debit, which undo must not change.
   await casino.send('placeBets', bet('ann', 'won', 16));
   const amounts = async (...args: string[]) =>
     (await undone(casino, ...args)).map(({ correction }) => correction.amount);
@@ -161,7 +161,7 @@ test('undo filters by product, endpoint, player, time span and a file of ids', a
   }
 });
 
-test('undo beyond the limits writes nothing and names the options that allow it', async (t) => {
+test('undo beyond its limits writes nothing, and names the options that allow it', async (t) => {
   const casino = await Casino.open(t);
   for (let i = 0; i < 3; i++) await casino.send(...credit({ username: 'ann', id: `c${i}`, amount: 4000.5 }));
   const before = await casino.satang();
@@ -202,7 +202,7 @@ test('the next undo completes an undo that was killed midway', async (t) => {
   assert.equal(await casino.satang(), before);
 });
 
-test('credits missing from a trimmed log are undone from the snapshot, except voided ones', async (t) => {
+test('credits that a trimmed log lacks are undone from the snapshot', async (t) => {
   const casino = await Casino.open(t, 1, { WALLETD_HISTORY_MAX_BYTES: '0', WALLETD_SNAPSHOTS_KEEP: '1' });
   const before = await casino.satang();
   await casino.send(...credit({ username: 'ann', id: 'c', amount: 1 }));
@@ -287,7 +287,7 @@ test('undo counts a correction with a later attempt number as already done', asy
   );
 });
 
-test('a correction is pending until a second operator approves it, and then already done', async (t) => {
+test('a correction is pending until a second operator approves it', async (t) => {
   const casino = await Casino.open(t);
   await casino.send(...credit({ username: 'ann', id: 'c', amount: 1 }));
   const { storeId } = (await (await fetch(`${casino.node.walletd?.adminUrl}/v1/shards/0/players`)).json()) as {
@@ -335,7 +335,7 @@ test('a correction is pending until a second operator approves it, and then alre
   assert.deepEqual(asked, [correction, correction, correction, secondAttempt, correction]);
 });
 
-test('large corrections wait for a second operator, who approves them once', async (t) => {
+test('large corrections wait for a second operator, who approves each of them once', async (t) => {
   const node = new StoredNode(t, 2);
   const [asks, decides] = ['a'.repeat(32), 'd'.repeat(32)];
   const tokens = [

@@ -24,7 +24,7 @@ async function withOperators(
     for (const username of players) await create(walletd, username);
     for (const username of players) await send(walletd, 'support', `/${username}/deposits`, { id: 'd', amount: 100 });
     const sinceMs = Date.now();
-    // ann gets two deposits, bob spends his, and cid only loses money.
+    // ann gets two deposits, bob spends his deposit, and cid only loses money.
     await send(walletd, 'backoffice', '/ann/deposits', { id: 'gift', amount: 50.25 });
     await send(walletd, 'backoffice', '/ann/deposits', { id: 'gift-2', amount: 1 });
     await send(walletd, 'backoffice', '/bob/deposits', { id: 'gift', amount: 50 });
@@ -63,7 +63,7 @@ async function balances(walletd: WalletdProcess): Promise<number[]> {
   return await Promise.all(['ann', 'bob', 'cid'].map(read));
 }
 
-test('undo shows its corrections, writes each once, and names players it cannot debit', () =>
+test('undo shows its corrections, writes each once, and names players that it cannot debit', () =>
   withOperators(async (walletd, settings, sinceMs) => {
     const args = ['undo', '--operator', 'backoffice', '--since', String(sinceMs)];
     const shown = await runCommand([...args, '--json'], settings);

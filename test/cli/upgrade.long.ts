@@ -17,8 +17,8 @@ import { makeTempFolder } from '../support/temp-folder.js';
 import { LAUNCHER, runWalletd, WalletdProcess } from '../support/walletd-process.js';
 
 /*
- * Carries out the steps of docs/upgrade.md, with the commands of the page. The store is one that the first release
- * wrote; a snapshot in a newer format stands for a release that does not exist yet.
+ * Carries out the steps of docs/upgrade.md with the commands on that page. The first release wrote the store; a
+ * snapshot in a newer format represents a release that does not exist yet.
  */
 const PAGE = readFileSync(new URL('../../../docs/upgrade.md', import.meta.url), 'utf8');
 const COMMAND_MS = 120_000;
@@ -34,7 +34,7 @@ function stepsOf(title: string): readonly (readonly string[])[] {
   return fences.map((script) => script.trim().split(/\n */));
 }
 
-/** A machine on which the commands of the page run. `systemctl` acts on walletd as systemd would. */
+/** A machine on which the page's commands run. Its `systemctl` treats walletd as systemd would. */
 class Machine {
   readonly folder: string;
   readonly env: Record<string, string>;
@@ -140,7 +140,10 @@ async function play(machine: Machine, id: string): Promise<void> {
   client.close();
 }
 
-/** Puts the number of a newer release on each shard's newest snapshot. Resolves to a function that takes it off again. */
+/**
+ * Changes the format number of each shard's newest snapshot to that of a newer release. Resolves to a function that
+ * undoes the change.
+ */
 async function writeNewerSnapshots({ env }: Machine): Promise<() => Promise<void>> {
   const raw = new RawLmdb((env.WALLETD_STORE as string).slice('lmdb:'.length));
   const before: { readonly shard: number; readonly id: string; readonly bytes: Buffer }[] = [];
@@ -156,7 +159,7 @@ async function writeNewerSnapshots({ env }: Machine): Promise<() => Promise<void
   };
 }
 
-test('the steps of an upgrade keep every balance', async (t) => {
+test('an upgrade by the documented steps keeps every balance', async (t) => {
   const machine = await machineOf(t);
   await play(machine, 'before');
   const balances = await machine.balances();
@@ -169,7 +172,7 @@ test('the steps of an upgrade keep every balance', async (t) => {
   await play(machine, 'after');
 });
 
-test('the steps of going back end on the former release if it reads everything', async (t) => {
+test('the downgrade steps end on the former release if it can read the store', async (t) => {
   const machine = await machineOf(t);
   await play(machine, 'newer');
   const balances = await machine.balances();
@@ -179,7 +182,7 @@ test('the steps of going back end on the former release if it reads everything',
   assert.deepEqual(await machine.balances(), balances);
 });
 
-test('going back ends on the newer release if it has written its formats', async (t) => {
+test('a downgrade ends on the newer release if that release has written its formats', async (t) => {
   const machine = await machineOf(t);
   await play(machine, 'newer');
   const balances = await machine.balances();
@@ -196,7 +199,7 @@ test('going back ends on the newer release if it has written its formats', async
   assert.deepEqual(await machine.balances(), balances);
 });
 
-test('the steps of upgrading a cluster keep every balance', async (t) => {
+test('a cluster upgrade by the documented steps keeps every balance', async (t) => {
   const redis = await RedisServer.start();
   const env = {
     WALLETD_STORE: redis.url,
@@ -228,7 +231,7 @@ test('the steps of upgrading a cluster keep every balance', async (t) => {
   for (const username of PLAYERS) assert.equal(await balanceOf(cluster.adminUrl, username), 100);
 });
 
-test('every command on the page belongs to replayed steps', () => {
+test('every command on the page belongs to a replayed step', () => {
   const replayed = ['Upgrading one node', 'Going back', 'Upgrading a cluster'].flatMap(stepsOf);
   assert.equal(replayed.length, PAGE.match(/```sh/g)?.length);
 });

@@ -75,7 +75,7 @@ test('every single-valued setting has an environment variable with the documente
   assert.ok(variables.includes('WALLETD_VOID_ALLOW_NEGATIVE_BALANCE'));
 });
 
-test('variables become numbers, booleans or text; an empty one is unset', () => {
+test('variables are parsed as numbers, booleans or text', () => {
   const settings = loadSettings({
     WALLETD_VOID_ALLOW_NEGATIVE_BALANCE: 'false',
     WALLETD_MONEY_AMOUNT_MAX: '12.5',
@@ -101,7 +101,7 @@ test('a table in an environment variable is refused, naming the right place', ()
   );
 });
 
-test('an unknown setting prevents startup, and the error names it', () => {
+test('an unknown setting prevents the start, and the error names it', () => {
   assert.equal(refused({ WALLETD_PROT: '1' }), 'WALLETD_PROT is not a setting of walletd');
   withFile('{"admin": {"prot": 1}}', (file) => {
     assert.equal(refused({ WALLETD_CONFIG: file }), `admin.prot is not a setting of walletd (from ${file})`);
@@ -147,7 +147,7 @@ test('tokens must fit in a header, and operator names in a log line', () => {
   }
 });
 
-test('the file of a secret that is not needed is not read', () => {
+test('the file of an unneeded secret is not read', () => {
   withFile('{"signature": {"keysFile": "/nowhere/keys"}}', (file) => {
     assert.match(refused({ WALLETD_CONFIG: file }), /cannot read \/nowhere\/keys/);
     assert.equal(loadSettings({ WALLETD_CONFIG: file }, ['signature.keys']).signature.keys, null);
@@ -176,7 +176,7 @@ test('a missing or invalid JSON file stops the start', () => {
   withFile('[]', (file) => assert.match(refused({ WALLETD_CONFIG: file }), /must hold a JSON object/));
 });
 
-test('listeners open to other machines need protection or an explicitly accepted risk', () => {
+test('listeners that other machines can reach need protection or an explicitly accepted risk', () => {
   assert.match(refused({ WALLETD_HOST: '0.0.0.0' }), /callbacks are not authenticated/);
   assert.equal(loadSettings({ WALLETD_HOST: '0.0.0.0', WALLETD_INSECURE: 'true' }).host, '0.0.0.0');
   assert.match(refused({ WALLETD_ADMIN_HOST: '0.0.0.0' }), /set admin\.token/);
@@ -245,7 +245,7 @@ test('no message or source repeats a secret, even in the wrong setting', () => {
   assert.doesNotMatch(refused({ WALLETD_STORE: `mysql://x:${secret}@y` }), /hunter2/);
 });
 
-test('each secret can come from a file named by a setting', () => {
+test('each secret can come from a file that a setting names', () => {
   for (const [path, variable, value] of [
     ['admin.token', 'WALLETD_ADMIN_TOKEN_FILE', 'a-token-of-operators'],
     ['signature.keys', 'WALLETD_SIGNATURE_KEYS_FILE', 'a:0123456789abcdef\nb:0123456789abcdef'],

@@ -5,7 +5,7 @@ import { ConsoleBrowser } from '../support/console-browser.js';
 import { TestNode } from '../support/test-node.js';
 
 const SCRIPT = '<script>document.title="broken"</script>';
-/** Number of operations, more than fit on one page. */
+/** Number of operations, too many for one page. */
 const MANY = 130;
 
 describe("the console's audit view", () => {

@@ -5,7 +5,7 @@ import { TestNode } from '../support/test-node.js';
 
 const TOKENS = { anna: 'a-token-of-anna-alone', auditor: 'a-token-of-the-auditor' };
 const SCRIPT = '<script>document.title="broken"</script>';
-/** Number of lines, more than fit in one piece; see src/console/page/lines.ts. */
+/** Number of lines, too many for one piece; see src/console/page/lines.ts. */
 const MANY = 1200;
 
 const line = (n: number | string, username: string, balance: string) =>

@@ -334,7 +334,7 @@ async function writeSnapshot(
   return { id, chunks };
 }
 
-/** Reads everything that the store contains for a shard. */
+/** Reads all snapshot data that the store contains for a shard. */
 async function contentOf(store: LogsAndSnapshots, shard = 0): Promise<unknown> {
   const stored = byId(await store.snapshots.snapshots(shard));
   const chunks = await Promise.all(stored.map(({ id }) => store.snapshots.readChunks(shard, id, 0, 3)));

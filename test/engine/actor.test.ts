@@ -63,7 +63,7 @@ test('commands during an append form the next append, with one entry per shard',
   );
 });
 
-test('after a lost answer identical bytes are sent again and appended once', async () => {
+test('after a lost answer, the same bytes are sent again and appended once', async () => {
   const test = await TestHost.started();
   await test.fund('ann', 100);
   test.wal.calls = [];
@@ -80,7 +80,7 @@ test('after a lost answer identical bytes are sent again and appended once', asy
   assert.equal(await test.balance('ann'), 90);
 });
 
-test('during a store outage callers wait, memory stays and service resumes by itself', async () => {
+test('during a store outage callers wait, and service resumes by itself', async () => {
   const test = await TestHost.started();
   await test.fund('ann', 100);
   test.wal.faultMode = 'not-written';
@@ -223,7 +223,7 @@ test('a balance check writes nothing into the log', async () => {
   assert.deepEqual(entries(), before);
 });
 
-test('a foreign head of the same epoch stops the shard', async () => {
+test('a foreign head with the same epoch stops the shard', async () => {
   const test = await TestHost.started();
   await test.fund('ann', 100);
   const codec = new EntryCodec(test.wal.storeId);
@@ -309,7 +309,7 @@ test('a second bug within a minute stops the shard and leaves the others serving
   assert.ok(test.logLines.some(({ fields }) => fields.code === 'shard-failed-twice'));
 });
 
-test('a shard with a bug does not fight the new owner of its log', async () => {
+test("a shard that recovers from a bug does not fence its log's new owner", async () => {
   const wal = new MemoryWal('00000000-0000-4000-8000-00000000000b', 2);
   const former = await TestHost.started({ wal, rules: buggyRules() });
   await former.fund('ann', 100);
@@ -413,7 +413,7 @@ test('replies without events are also limited while the store does not answer', 
   assert.equal((await flying).type, 'failed');
 });
 
-test("a bug at the completion of an append only drops its shard's memory", async () => {
+test("a bug at the completion of an append drops only its shard's memory", async () => {
   const test = await TestHost.started();
   await test.fund('ann', 100);
   const append = test.wal.append.bind(test.wal);
@@ -442,7 +442,7 @@ test('a bug during forgetting makes only its shard recover', async () => {
   await test.host.close();
 });
 
-test('a jumping clock makes no shard forget anything', async () => {
+test('no shard forgets a round when the clock jumps', async () => {
   const test = await TestHost.started();
   await test.fund('ann', 100);
   await test.execute(place([{ id: 't1' }]));
@@ -459,7 +459,7 @@ test('a jumping clock makes no shard forget anything', async () => {
   assert.deepEqual(repeat, { type: 'accepted', before: 100, after: 90, isRepeat: true });
 });
 
-test('a pending approval expires by itself, in the log and for the next owner', async () => {
+test('a pending approval expires by itself, also for the next owner', async () => {
   const wal = new MemoryWal('00000000-0000-4000-8000-00000000000d', 2);
   const rules = { approvalAbove: { THB: 50 }, approvalMs: 3_600_000 };
   const test = await TestHost.started({ wal, rules });

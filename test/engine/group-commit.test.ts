@@ -87,7 +87,7 @@ test('a single command is flushed at the end of its event-loop iteration', () =>
   assert.deepEqual(scene.flights, [1]);
 });
 
-test('a batch grows until an event-loop iteration brings no further command', () => {
+test('a batch grows until an event-loop iteration adds no command', () => {
   const scene = new Scene();
   scene.command(3);
   scene.endTurn();
@@ -125,7 +125,7 @@ test('onQuiet runs only when a flush starts in a quiet event-loop iteration', as
   assert.equal(scene.quiet, 1, 'it departed because it was full');
 });
 
-test('a batch of 16 commands is flushed even if each iteration brings more', () => {
+test('a batch of 16 commands is flushed even if each iteration adds more', () => {
   const scene = new Scene();
   while (scene.flights.length === 0) {
     scene.command(6);
@@ -151,7 +151,7 @@ test('full batches are flushed before replies are released, and other batches af
   assert.deepEqual(scene.flights, [1, 16, 15]);
 });
 
-test('a batch is flushed after 2 ms even if each iteration brings more', () => {
+test('a batch is flushed after 2 ms even if each iteration adds more', () => {
   const scene = new Scene();
   scene.command();
   scene.command();

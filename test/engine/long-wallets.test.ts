@@ -34,7 +34,7 @@ for (const bets of [61, 62, 200, 66_000]) {
   });
 }
 
-test('a wallet changed between two steps leaves nothing in the chunk', () => {
+test('a wallet that changes between two steps leaves nothing in the chunk', () => {
   const { wallets } = domainWith(200);
   const [wallet] = wallets;
   assert.ok(wallet !== undefined);
@@ -96,7 +96,7 @@ test('all players are served while a long wallet is added to a snapshot', async 
   assert.ok(again.type === 'accepted' && again.isRepeat);
 });
 
-test('a chunk ends between two wallets, even if a slice ends within one', async () => {
+test('a chunk ends between two wallets, even if a slice ends within a wallet', async () => {
   const players = Array.from({ length: 12 }, (_, i) => `long-${i}`);
   const { wal, host } = await hostWith(0);
   for (const username of players) {

@@ -6,7 +6,7 @@ import { TestHost } from '../support/test-host.js';
 const { place, settle, placeTip, tip, reward, movement, rollback } = commands;
 const FULL = { type: 'failed', failure: 'memory-full' };
 
-test('near the memory limit nothing new is opened, but bets can be closed', async () => {
+test('near the memory limit no bets are opened, but open bets can be closed', async () => {
   const test = await TestHost.started();
   await test.fund('ann', 100);
   await test.execute(place([{ id: 't1' }, { id: 't2' }]));

@@ -129,7 +129,7 @@ test('a draining owner resumes after a timeout, and a late fence conflicts', asy
   assert.equal(await first.balance('ann'), 990);
 });
 
-test('an owner that resumes after it was fenced releases no more replies', async () => {
+test('a fenced owner that resumes releases no more replies', async () => {
   const [first, second] = await pair();
   const at = await paused(first);
   await took(second, at);
@@ -138,7 +138,7 @@ test('an owner that resumes after it was fenced releases no more replies', async
   assert.equal(await second.balance('ann'), 1000);
 });
 
-test('draining ends by itself if the pending append does not complete', async () => {
+test('draining ends even if the pending append never completes', async () => {
   const [first] = await pair();
   first.wal.faultMode = 'not-written';
   const flying = first.execute(place([{ id: 'a' }]));
@@ -184,7 +184,7 @@ test('copies of a lost tail on two nodes are combined in any order', async () =>
   assert.equal(await second.balance('ann'), 960);
 });
 
-test('a fence not written in time is never written later', async () => {
+test('a fence that is not written in time is never written later', async () => {
   const [first, second] = await pair();
   await second.host.move({ type: 'follow', shard: 0 });
   const { head } = first.host.status()[0] as { readonly head: Head };
@@ -201,7 +201,7 @@ test('a fence not written in time is never written later', async () => {
   assert.equal(await second.balance('ann'), 1000);
 });
 
-test('a fence confirmed too late is not trusted, and the takeover is repeated', async () => {
+test('a fence that is confirmed too late is not trusted', async () => {
   const [first, second] = await pair();
   await second.host.move({ type: 'follow', shard: 0 });
   first.wal.hold();
@@ -263,7 +263,7 @@ test('an accepted loss no longer blocks a takeover', async () => {
   assert.equal(await second.balance('ann'), 970);
 });
 
-test('an abandoned shard releases no reply for anything it had decided', async () => {
+test('an abandoned shard releases no reply to commands that it had decided', async () => {
   const [first, second] = await pair();
   first.wal.hold();
   const flying = first.execute(place([{ id: 'flies' }]));
@@ -293,7 +293,7 @@ test('a standby reloads a log that diverged', async () => {
   assert.equal(await second.balance('ann'), 1000);
 });
 
-test('a log without the entry of its head is not searched forever', async () => {
+test('a log that lacks the entry of its head is not searched forever', async () => {
   const [first, second] = await pair();
   await second.host.move({ type: 'follow', shard: 0 });
   const { wal } = first;

@@ -44,7 +44,7 @@ test('a reply callback that throws is logged, and its shard keeps serving', asyn
   assert.equal(await test.balance('ann'), 70);
 });
 
-test("a refused request's reply callback that throws does not affect other refusals", async () => {
+test('a reply callback that throws on a refusal does not affect other refusals', async () => {
   const test = new TestHost({ isShared: true, limits: { batchEventsMax: 1, mailboxMax: 10 } });
   await test.host.start([]);
   await test.take();

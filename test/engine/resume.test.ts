@@ -9,7 +9,7 @@ import { TestHost, turns } from '../support/test-host.js';
 const { place } = commands;
 const TAG = 'abcdef01';
 
-/** Lets a thread answer requests and die. A new thread of the same process can then replace it. */
+/** Lets a thread answer requests and die, so that a new thread of the same process can replace it. */
 async function deathOfAThread(): Promise<{ wal: MemoryWal; told: ReadonlyMap<number, Lsn>; next: TestHost }> {
   const wal = new MemoryWal(randomUUID(), 2);
   const first = await TestHost.started({ wal, ownerTag: TAG });
@@ -18,7 +18,7 @@ async function deathOfAThread(): Promise<{ wal: MemoryWal; told: ReadonlyMap<num
   return { wal, told: new Map(first.host.durable()), next: new TestHost({ wal, ownerTag: TAG }) };
 }
 
-test('a replacement thread has everything that its predecessor acknowledged', async () => {
+test('a replacement thread has all entries that its predecessor acknowledged', async () => {
   const { told, next } = await deathOfAThread();
   await next.host.resume(told);
   assert.equal(await next.balance('ann'), 70);

@@ -213,8 +213,8 @@ fault('archive moves wait on a full disk and resume with free space', async (sce
   const load = await scene.load(walletd);
   await until('rounds have moved', async () => (await archivedRounds(walletd)) > 100);
   disk.fill();
-  // Wait for either message. If an append fails first, the shard neither moves rounds to the archive nor queries it, so
-  // the other message never comes.
+  // Wait for either message. If an append fails first, the shard neither moves rounds to the archive nor queries it,
+  // and the other message never appears.
   await walletd.waitFor(({ code }) => code === 'archive-away' || code === 'append-failed');
   await delay(500);
   disk.free();

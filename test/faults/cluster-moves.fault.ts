@@ -61,7 +61,7 @@ async function handOver(
 ): Promise<void> {
   const { redis, cluster, log } = await onRedis(scene);
   await cluster.end(2, 'SIGTERM');
-  // Restart the node, which then has no shards. In its first seconds, no shard moves to it for balance.
+  // Restart the node, which then has no shards. In its first seconds, balancing moves no shard to it.
   await cluster.startNode(2, signalAt(signal, step));
   await cluster.settled();
   const shard = 0;

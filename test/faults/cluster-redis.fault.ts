@@ -227,8 +227,8 @@ fault('an unrecoverable loss stops the shard until an operator accepts it', asyn
   assert.equal(await accepting.exit(), 0, accepting.stderr);
   assert.match(accepting.stdout, /Shard 0 goes on from /);
   await until('it is served again', async () => (await cluster.owners()).every((owner) => owner !== null));
-  // The restarted nodes' records also name acknowledged entries that the log has lost. After the accepted loss, these
-  // nodes must not wait for those entries.
+  // The records of the restarted nodes also contain acknowledged entries that the log has lost. After the accepted
+  // loss, these nodes must not wait for those entries.
   for (const i of those) await cluster.startNode(i);
   await cluster.settled();
   await cluster.end(witness, 'SIGKILL');

@@ -45,7 +45,7 @@ export async function onRedisCluster(scene: Scene, env: Record<string, string> =
   return { redis, cluster, logAt };
 }
 
-/** Runs the fault with and without followers. Only the length of the outage differs. */
+/** Runs the fault with and without followers. Only the duration of the outage differs. */
 export function withAndWithoutFollowers(
   sentence: string,
   run: (scene: Scene, env: Record<string, string>) => Promise<void>,
@@ -64,7 +64,8 @@ export async function untilTakenOver(cluster: LocalCluster, i: number, sinceMs =
 }
 
 /**
- * Checks every answer and balance, as after a single-process fault, and then has the `verify` command check the store.
+ * Checks every answer and balance, as after a fault of a single process, and then verifies the store with the `verify`
+ * command.
  */
 export async function proveCluster(
   scene: Scene,

@@ -167,7 +167,7 @@ describe('a failing disk of the embedded store', { concurrency: true }, () => {
   });
 });
 
-/** Counts the successful writes before the first failure. */
+/** Number of successful writes before the first failure. */
 async function countUntilFailure(write: (n: number) => Promise<unknown>): Promise<number> {
   for (let n = 0; ; n++) {
     try {

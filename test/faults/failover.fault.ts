@@ -207,7 +207,7 @@ fault('a replica lagging beyond the remembered tail stops the shard', async (sce
   const size = async (server: RedisServer) => Number(await server.call('MEMORY', 'USAGE', LOG, 'SAMPLES', 0));
   await delay(300);
   await replica.call('REPLICAOF', '127.0.0.1', await freePort());
-  // Hurry: sentinels do not promote a replica that has received nothing from its master for ten seconds.
+  // Do not wait here: sentinels do not promote a replica that has received nothing from its master for ten seconds.
   const rush = [1, 2, 3].map(() => scene.play(walletd, 0, wordyBets));
   await until('the replica lags', async () => (await size(master)) - (await size(replica)) > REMEMBERED_BYTES * 1.5);
   await Promise.all(rush.map((one) => one.stop()));
@@ -236,8 +236,8 @@ fault('an owner fenced at a lagging master saves its entries and ends', async (s
   await load.stop();
   process.kill(former.pid, 'SIGSTOP');
   await failOver(master, replica, sentinels);
-  // Give the successor a new node folder, as on a different machine. With the former record of acknowledged positions,
-  // it would refuse to start.
+  // Give the successor a new node folder, as on a different machine. With the record of acknowledged positions in the
+  // former folder, the successor would refuse to start.
   const elsewhere = { WALLETD_NODE_FOLDER: scene.makeFolder() };
   const successor = await scene.walletd(sentinels.url, elsewhere);
   const next = scene.play(successor);
@@ -272,7 +272,7 @@ function maybeOrphans(scene: Scene): Map<string, Buffer[]> | undefined {
   return orphans.size === 0 ? undefined : orphans;
 }
 
-/** Replaces the newest entries by a foreign one, like a restore from an old backup followed by a different writer. */
+/** Replaces the newest entries with a foreign one, like a restore from an old backup followed by a different writer. */
 async function rewriteTail(redis: RedisServer, shard: number, count: number): Promise<Buffer[]> {
   const key = `walletd:{${shard}}:wal`;
   const client = redis.client();

@@ -30,7 +30,7 @@ export type FaultMode =
 /** TCP proxy on a free port whose connections have a chosen fault mode. */
 export class FaultyNetwork {
   faultMode: FaultMode = 'fair';
-  /** Number of bytes of a cut request that arrive. */
+  /** Number of bytes of a cut request that are delivered. */
   cutBytes = 100;
   private readonly server: Server;
   private readonly links = new Set<Link>();

@@ -144,7 +144,7 @@ export class Load {
   }
 }
 
-/** Longest period without an answer to any of the players selected by `whom`. */
+/** Longest period in which none of the players selected by `whom` got an answer. */
 export function longestSilenceMs(sent: readonly Sent[], whom: (username: string) => boolean = () => true): number {
   const answered = sent.filter(({ outcome, username }) => outcome === 'answered' && whom(username));
   const times = answered.map(({ endedMs }) => endedMs).sort((a, b) => a - b);

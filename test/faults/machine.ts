@@ -67,7 +67,7 @@ export class Machine {
     return this.settings.get(name) ?? '';
   }
 
-  /** Environment variables set in every shell. */
+  /** Environment variables of every shell. */
   get environment(): Record<string, string> {
     return {
       PATH: `${join(this.folder, 'bin')}${delimiter}${process.env.PATH}`,

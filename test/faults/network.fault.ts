@@ -140,7 +140,7 @@ for (const workers of ['0', '2']) {
       await delay(randomInt(5, 100));
       proxy.faultMode = 'fair';
       await delay(randomInt(5, 100));
-      // Deliver some held requests only now, when their sender has long since moved on.
+      // Deliver some held requests only now, long after their sender has given up on them.
       if (proxy.holds > 0 && randomInt(2) === 0) await proxy.deliverOldest().catch(() => {});
       await until('service without network faults', () => load.firstAnswerAfter(performance.now() - 50));
     }

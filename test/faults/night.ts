@@ -20,7 +20,7 @@ interface Coverage {
 const covered = new Map<number, Coverage>();
 
 interface Expected {
-  /** The command asks for confirmation and receives it. */
+  /** True if the command asks for confirmation, which the test gives. */
   readonly yes?: true;
   /** Exit code; 0 by default. */
   readonly exit?: number | 'any';
@@ -128,7 +128,7 @@ export class Night {
     this.coverage.ended++;
   }
 
-  /** Ends this incident where its last step refers to a different incident. */
+  /** Ends this incident at the step that refers to a different incident. */
   goOnIn(words: string): void {
     assert.ok(this.page.steps[this.done - 1]?.prose.includes(words), `night ${this.number} leads on: ${words}`);
     this.coverage.ended++;

@@ -24,7 +24,7 @@ fault(`of two owners started together one ends with code 3 (${ROUNDS} times)`, a
       if (start.status === 'fulfilled') owners.push(start.value);
       else assert.match(start.reason.message, /ended with 3/, 'who does not start has been fenced while it did');
     }
-    // Each of these processes may believe that it is the owner, until it has to check the log.
+    // Each of these processes may take itself for the owner until it has to check the log.
     const rivals = owners.map((one) => scene.play(one));
     const left = await until('one owner is left', () => {
       const alive = owners.filter(isAlive);

@@ -68,7 +68,7 @@ rareReplay(4, 'a wrong mass deposit is taken back, and the script can do no more
   scene.say(await proveNothingLost(machine));
 });
 
-/** A script gives credits during the load. Undoing them must leave every other change in place. */
+/** A script gives credits during the load. Undoing these credits must not affect any other change. */
 async function scriptGaveMoney(scene: Scene, by: 'list' | 'time'): Promise<void> {
   const redis = await scene.redis();
   const machine = await Machine.of(scene, { WALLETD_STORE: redis.url }, betsAndCredits);

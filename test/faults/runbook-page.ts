@@ -40,7 +40,7 @@ export const NIGHTS: readonly NightOnPage[] = SECTIONS.filter((section) => /^\d+
 /** Variables explained on the pages, without their dollar signs. */
 export const VARIABLES: ReadonlySet<string> = new Set(SECTIONS.flatMap(variablesOf));
 
-/** Commands that every shell session starts with. */
+/** Commands with which every shell session starts. */
 export const FIRST_COMMAND: string = mustFirstCommand();
 
 export function mustNight(number: number): NightOnPage {

@@ -22,7 +22,8 @@ export function fault(sentence: string, run: (scene: Scene) => Promise<void>, ti
 }
 
 /**
- * Defines a fault that is similar to another. Runs only with `npm run test:faults -- --all`, or if its file is named.
+ * Defines a fault that is similar to another one. Runs only with `npm run test:faults -- --all`, or if its file is
+ * named.
  */
 export function rareFault(sentence: string, run: (scene: Scene) => Promise<void>): void {
   if (process.env.FAULTS === 'all') fault(sentence, run);

@@ -16,7 +16,9 @@ export interface Place {
   clear(): Promise<void>;
 }
 
-/** Runs one fault on each kind of store. All run at the same time, since they spend most of it waiting. */
+/**
+ * Runs one fault on each kind of store. All of them run at the same time, since they spend most of their time waiting.
+ */
 export function faultOnEachStore(
   sentence: string,
   run: (scene: Scene, place: Place) => Promise<void>,

@@ -24,8 +24,8 @@ const REDIS_STEPS: readonly Step[] = [
 ];
 
 /**
- * More precise steps for LMDB, at which the owner has read the head and recognized it as its own, but has not yet
- * queued the write that compares it.
+ * Additional steps for LMDB, at which the owner has read the head and recognized it as its own, but has not yet queued
+ * the write that compares the head.
  */
 const LMDB_STEPS: readonly Step[] = REDIS_STEPS.map(([what], i) => [what, 'before compareAndWrite', i + 2]);
 

@@ -4,7 +4,7 @@ import { AnswerParser } from './answer-parser.js';
 import { Finding } from './finding.js';
 import type { Sending } from './sending.js';
 
-/** How long to wait after bytes that are not a complete request and need no answer. */
+/** Time to wait after bytes that are not a complete request and need no answer. */
 const MOMENT_MS = 150;
 
 /** Result of sending to a connection. */

@@ -10,13 +10,13 @@ import { type Besieged, Target } from './target.js';
 
 /** Attackers per target; each carries out one attack after another. */
 const ATTACKERS = 4;
-/** Pairs of nodes with a relay between them. */
+/** Number of pairs of nodes with a relay between them. */
 const LINKS = 8;
 const LOOK_MS = 500;
 /** Number of metric checks between two SIGHUPs. */
 const LOOKS = 3;
 
-/** Whether an attacker continues after `attacks` attacks. */
+/** True if an attacker continues after `attacks` attacks. */
 export type GoesOn = (attacks: number) => boolean;
 
 /**
@@ -102,8 +102,8 @@ class Siege {
   }
 
   /**
-   * Lets the honest callers play. If they fail, checks the process first, because a process that has ended explains why
-   * they got no answer.
+   * Lets the honest callers play. If they fail, first checks whether the process has ended, because that explains a
+   * missing answer.
    */
   private async playHonestly(): Promise<void> {
     const { target, honest } = this;
@@ -138,7 +138,7 @@ class Siege {
   }
 }
 
-/** Waits for all tasks. The first failure stops the others and is reported. */
+/** Waits for all tasks. The first failure stops the other tasks and is reported. */
 async function all<T>(works: readonly Promise<T>[], stop: AbortController): Promise<T[]> {
   for (const work of works) work.catch((error) => stop.abort(error));
   const results = await Promise.allSettled(works);

@@ -25,7 +25,7 @@ export interface Table {
 }
 
 /**
- * Plays rounds with all money-moving callbacks during the attacks, as one player after another, and knows every answer
+ * Plays rounds with all callbacks that move money during the attacks, one player after another, and knows every answer
  * in advance. After a 503 or a lost connection, the player sends the same request again, which must have the same
  * outcome.
  */

@@ -5,7 +5,7 @@ import { Finding } from './finding.js';
 
 const REST_MS = 50;
 
-/** Whether the attackers continue. */
+/** True if the attackers continue. */
 type GoesOn = () => boolean;
 
 /** An honest caller alongside the attackers. */
@@ -19,7 +19,7 @@ export interface Honest {
   close(): void;
 }
 
-/** A load balancer or supervisor that keeps probing a process. */
+/** A load balancer or supervisor that probes a process continuously. */
 export class Prober implements Honest {
   readonly answers = 0;
   readonly repeats = 0;
@@ -48,7 +48,7 @@ export class Prober implements Honest {
     if (status !== expected) throw new Finding(`a probe of ${path} got HTTP ${status}`);
   }
 
-  /** Uses a new connection, because a kept one may be closed as idle just when it is reused. */
+  /** Uses a new connection, because a kept-alive connection may be closed as idle at the moment when it is reused. */
   private async statusOf(path: string): Promise<number | undefined> {
     const sent = get(this.url + path, { agent: false, signal: AbortSignal.timeout(this.patienceMs) });
     const [response] = (await once(sent, 'response')) as [IncomingMessage];

@@ -4,7 +4,10 @@ import type { Exchange } from './exchange.js';
 import { Finding } from './finding.js';
 import type { Listener, RequestLine, Sending } from './sending.js';
 
-/** Statuses that the callback listener's HTTP library returns by itself; Node's own without a body (docs/limits.md). */
+/**
+ * Statuses that the callback listener's HTTP library returns by itself. Node's own HTTP returns them without a body
+ * (docs/limits.md).
+ */
 const REFUSAL_STATUSES = [400, 417, 431, 505];
 const REFUSAL = /^<h1>[\w ]+<\/h1>(?:<p>[^<]*<\/p>)?<hr><i>uWebSockets\/20 Server<\/i>$/;
 /** Answer of the operator API's HTTP library. */
@@ -81,7 +84,7 @@ export class Judge {
       return `a callback that is not signed was looked at: HTTP ${status}`;
     }
     if (isToHead) return received.subarray(-4).equals(END_OF_HEAD) ? undefined : 'an answer to HEAD has a body';
-    // All endpoints except checkBalance answer in the same format, as do unknown paths.
+    // All endpoints except checkBalance, and unknown paths, answer in the same format.
     const path = text.includes('"balance":') ? '/checkBalance' : '/placeBets';
     return this.document.findComplaint('post', path, answer);
   }

@@ -9,7 +9,7 @@ export interface RequestLine {
 
 /**
  * Bytes for one connection, and what to expect in response. Attacks are fixed plans: they are drawn at random, and no
- * answer changes them. A seed therefore reproduces all of them.
+ * answer changes them, so that a seed reproduces all of them.
  */
 export interface Sending {
   readonly to: Listener;
@@ -33,7 +33,7 @@ export interface Sending {
    *   resets      at once
    */
   readonly ending: 'waits' | 'outstays' | 'half-closes' | 'vanishes' | 'resets';
-  /** True if the sender authenticates itself, in case the listener requires that. */
+  /** True if the sender authenticates itself where the listener requires it. */
   readonly isAuthentic: boolean;
 }
 

@@ -35,7 +35,7 @@ const LAST_SENDINGS = 12;
 const NEVER = ['walletd_assertion_failures_total', 'walletd_cluster_forged_frames_total'];
 const BAD_LEVELS = ['error', 'fatal'];
 
-/** Resources that a process holds; undefined if the system does not report them. */
+/** Resources held by a process; undefined if the system does not report them. */
 export interface Held {
   readonly descriptors: number;
   readonly residentMb: number;
@@ -57,7 +57,8 @@ export interface Besieged {
   /** Honest callers alongside the attackers. */
   callers(stop: AbortSignal): Honest;
   /**
-   * Call this after the attacks. Checks that no resources are still held for them, and that the process exits cleanly.
+   * Call this after the attacks. Checks that the process holds no resources for them any more, and that it exits
+   * cleanly.
    */
   finish(): Promise<{ start: Held | undefined; end: Held | undefined }>;
   /** Removes the target, whatever the outcome. */
@@ -203,8 +204,9 @@ export class Target implements Besieged {
   }
 
   /**
-   * Call this after the attacks. Checks that no resources are still held for them, that memory and log agree, that the
-   * process exits cleanly, and that the ledger balances. Resolves to the resources held at the start and at the end.
+   * Call this after the attacks. Checks that the process holds no resources for them any more, that memory and log
+   * agree, that the process exits cleanly, and that the ledger balances. Resolves to the resources held at the start
+   * and at the end.
    */
   async finish(): Promise<{ start: Held | undefined; end: Held | undefined }> {
     await this.look();
@@ -317,7 +319,7 @@ export class Target implements Besieged {
   }
 }
 
-/** Resources that a process holds; undefined if the system does not report them. */
+/** Resources held by a process; undefined if the system does not report them. */
 export function findHeldBy(pid: number): Held | undefined {
   const folder = `/proc/${pid}`;
   if (!existsSync(folder)) return undefined;

@@ -18,8 +18,8 @@ import { HISTORY_FOLDER, readHistories, type StoredHistory } from './stored-hist
 import { formatsOf, readSnapshots, type StoredShard } from './stored-snapshots.js';
 
 /*
- * Backup files that versions of walletd wrote from the logs and snapshots next to them. They must stay restorable
- * forever. Each file is written once: REWRITE=1 creates missing files.
+ * Backup files that versions of walletd wrote from the logs and snapshots next to them. The files must remain
+ * restorable forever. Each file is written once: REWRITE=1 creates missing files.
  */
 const LINE_BYTES = 60;
 
@@ -33,7 +33,7 @@ if (process.env.REWRITE === '1') {
 }
 
 for (const history of histories) {
-  test(`${history.name}: the backup restores its original wallets`, async () => {
+  test(`${history.name}: the backup restores the original wallets`, async () => {
     await inFile(async (path) => {
       writeFileSync(path, Buffer.from(readFileSync(fileOf(history), 'utf8').replaceAll('\n', ''), 'hex'));
       const whole = await checkBackup(path);

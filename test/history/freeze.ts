@@ -4,12 +4,12 @@ import { build } from 'esbuild';
 
 /*
  * Freezes the codec of a release: `node dist/test/history/freeze.js 0.2.0`. Run it on the commit of the release, and
- * commit the file. An existing file is never replaced, because the stores of that release exist.
+ * commit the file. An existing file is never replaced, because stores that this release wrote exist.
  */
 const ROOT = new URL('../../../', import.meta.url);
 const pathOf = (name: string) => fileURLToPath(new URL(name, ROOT));
 
-/** Without its native part, msgpackr would drop a U+FEFF at the start of a long text. */
+/** Without its native addon, msgpackr would drop a U+FEFF at the start of a long text. */
 const KEEPS_BYTE_ORDER_MARKS =
   'const TextDecoder = class extends globalThis.TextDecoder { constructor() { super("utf-8", { ignoreBOM: true }); } };';
 

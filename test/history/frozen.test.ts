@@ -29,8 +29,8 @@ import { LINK_MESSAGES } from './link-messages.js';
 import { HISTORY_FOLDER, readHistories, type StoredHistory, type StoredLog } from './stored-history.js';
 
 /*
- * The codecs of earlier releases, as freeze.ts compiled them: as followers they read what today's owner writes while
- * the cluster has a node of theirs, as owners and predecessors they write what today's code reads.
+ * The codecs of earlier releases, as freeze.ts compiled them. In a cluster with a node of such a release, its code
+ * follows logs that today's code writes, and today's code follows logs that its code writes.
  */
 type Frozen = typeof import('./frozen-codec.js');
 type Codec = Pick<Frozen, 'EntryCodec' | 'SnapshotCodec' | 'Wallets' | 'apply' | 'atOnce'>;
@@ -76,7 +76,7 @@ function replayed({ EntryCodec: Entries, Wallets: Kept, apply: add }: Codec, ent
   return wallets;
 }
 
-/** The wallets as `reader` finds them in a snapshot that `writer` took in this format. */
+/** The wallets that `reader` reads from a snapshot that `writer` took in this format. */
 function through(writer: Codec, reader: Codec, wallets: Wallets, gate: FormatGate): Wallets {
   const codec = new writer.SnapshotCodec(STORE_ID, gate);
   const id = NONCE;
@@ -96,7 +96,10 @@ function through(writer: Codec, reader: Codec, wallets: Wallets, gate: FormatGat
 
 const described = (wallets: Wallets) => [...wallets].map(describeWallet);
 
-/** Both roles: each side replays the other's log, and its snapshot of the result has today's wallets. */
+/**
+ * Tests both roles: each side replays the other's log, and a snapshot of the result contains the same wallets as
+ * today's code.
+ */
 function checkBothWays(frozen: Codec, events: readonly Event[], gate: FormatGate): void {
   const expected = described(replayed(TODAY, encoded(TODAY, events, gate)));
   for (const [owner, follower] of [
@@ -112,14 +115,14 @@ function checkBothWays(frozen: Codec, events: readonly Event[], gate: FormatGate
   }
 }
 
-/** Events of a log whose formats the release reads; an event of a newer format ends them. */
+/** Events of a log up to the first one in a format that the release cannot read. */
 function readable({ entries }: StoredLog, format: number): Event[] {
   const events = entries.flatMap(({ entry }) => entry.events);
   const newer = events.findIndex((event) => formatOf(event) > format);
   return newer === -1 ? events : events.slice(0, newer);
 }
 
-test('there is a frozen codec', () => {
+test('at least one release has a frozen codec', () => {
   assert.ok(releases.length > 0);
 });
 
@@ -127,12 +130,12 @@ for (const { release, frozen } of releases) {
   const { STORE_FORMAT } = frozen;
   const gate = () => new FormatGate(STORE_FORMAT);
 
-  test(`${release} follows and owns every stored story beside today's code`, () => {
+  test(`${release} and today's code follow each other's logs of every stored story`, () => {
     for (const { logs } of histories)
       for (const log of logs) checkBothWays(frozen, readable(log, STORE_FORMAT), gate());
   });
 
-  test(`${release} follows and owns random histories beside today's code`, () => {
+  test(`${release} and today's code follow each other's logs of random histories`, () => {
     fc.assert(
       fc.property(fc.array(arbitraryStep, { minLength: 1, maxLength: 40 }), (steps) => {
         const domain = new Domain();
@@ -157,7 +160,7 @@ for (const { release, frozen } of releases) {
     }
   });
 
-  test(`${release} refuses an entry of a newer release, and names that release`, () => {
+  test(`${release} refuses an entry of a newer release and names that release`, () => {
     const event: Event = { type: 'session-ended', username: 'ann', version: 2, timeMs: 1, by: undefined };
     const [bytes = Buffer.alloc(0)] = encoded(TODAY, [event], gate());
     const codec = new frozen.EntryCodec(STORE_ID);
@@ -199,7 +202,7 @@ for (const { release, frozen } of releases) {
     folder.remove();
   });
 
-  test(`${release} and today's code know each other's messages, or answer that they do not`, () => {
+  test(`${release} and today's code handle each other's messages or report them as unknown`, () => {
     const [theirs, ours] = [frozen.Packr, Packr].map((Packer) => new Packer({ useRecords: false, moreTypes: true }));
     for (const [type, message] of Object.entries(LINK_MESSAGES)) {
       assert.ok(isKnownMessage(ours?.unpack(theirs?.pack(message) ?? Buffer.alloc(0))), type);

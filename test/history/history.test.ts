@@ -27,9 +27,9 @@ import {
 import { STORIES } from './stories.js';
 
 /*
- * Stores that versions of walletd wrote. They must stay replayable forever. Each folder is written once: REWRITE=1
- * creates the missing folders of STORIES and never changes an existing one. If a test here fails, the code is wrong,
- * not the bytes: logs like these hold players' money.
+ * Stores that versions of walletd wrote, which must remain replayable forever. Each folder is written once: REWRITE=1
+ * creates the missing folders of STORIES and never changes an existing one. If a test here fails, the code is wrong and
+ * not the bytes: players' money depends on logs like these.
  */
 if (process.env.REWRITE === '1') {
   for (const [name, tell] of Object.entries(STORIES)) {
@@ -44,8 +44,8 @@ if (process.env.REWRITE === '1') {
 }
 
 /**
- * Histories that today's code reproduces byte for byte. A history leaves this list when one of its types gets a new
- * field.
+ * Histories that today's code reproduces byte for byte. When one of its types gets a new field, a history must be
+ * removed from this list.
  */
 const WRITTEN_AS_TODAY: readonly string[] = [
   'v1',
@@ -69,7 +69,8 @@ const events = histories.flatMap(({ logs }) => logs.flatMap(eventsOf));
 const callbacks = events.filter((event) => event.type === 'callback-applied');
 const changes = callbacks.flatMap((event) => event.changes);
 
-// A new type in src/wallet/event.ts does not compile until it is listed here, and fails until a story contains it.
+// If src/wallet/event.ts gets a new type, this file does not compile until the type is listed here, and a test fails
+// until a story contains it.
 const EVENT_TYPES = {
   'player-created': true,
   'player-imported': true,
@@ -124,7 +125,7 @@ test('every story has a folder, and every folder has a story', () => {
 for (const history of histories) {
   const { name, meta, expected, logs } = history;
 
-  test(`${name}: the logs rebuild their original wallets`, async () => {
+  test(`${name}: the logs rebuild the original wallets`, async () => {
     assertSameLines(describe(await replayed(history)), expected);
   });
 
@@ -137,7 +138,7 @@ for (const history of histories) {
 }
 
 for (const { name, bytes, meta, codec, logs } of histories.filter((one) => WRITTEN_AS_TODAY.includes(one.name))) {
-  test(`${name}: decoded entries are encoded to the same bytes`, () => {
+  test(`${name}: decoding and encoding an entry returns the same bytes`, () => {
     assert.deepEqual(encodeMeta(meta), bytes.meta);
     const heads = logs.map(({ head }) => encodeHead(head));
     assert.deepEqual(heads, bytes.heads);

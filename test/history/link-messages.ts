@@ -13,7 +13,9 @@ replies.push(8, {
   turn: { startedMs: 1.5, endedMs: 2 },
 });
 
-/** One message of each type between members, with every field. A new type does not compile until it is here. */
+/**
+ * One message of each type between members, with every field. The file does not compile until a new type is added here.
+ */
 export const LINK_MESSAGES: { readonly [Type in PeerMessage['type']]: Extract<PeerMessage, { readonly type: Type }> } =
   {
     pulse: { type: 'pulse', clockMs: 1.5, nowMs: 1.7e12, serving: [{ shard: 0, head }], stuck: [5], seesTable: true },

@@ -34,8 +34,8 @@ import { formats, META, recordedHistory, STORE_ID } from '../tools/recorded-stor
 import { recoveryDeps } from './store-writer.js';
 
 /*
- * Each kind of stored file, with a number that only a newer walletd knows. No reader may guess what such bytes mean,
- * and no refusal may sound like damage: the cure is the newer release, never a backup.
+ * Each kind of stored file, with a format number that only a newer walletd knows. No reader may guess the meaning of
+ * such bytes, and no refusal may suggest damage: the remedy is the newer release, never a backup.
  */
 const KIND_OF_ENTRY = 4;
 const FRAME_TYPE = 8;
@@ -91,7 +91,7 @@ function keyFile(version: number): void {
   openKeyFile(Buffer.concat([bytes, json]), STORE_ID, 0);
 }
 
-/** Writes a file of the node's folder under its own name, and reads it. */
+/** Writes a file into the node's folder under its usual name, and reads it. */
 async function nodeFile(write: (folder: string) => unknown, read: (folder: string) => unknown): Promise<void> {
   const folder = newTempFolder();
   await write(folder);
@@ -102,7 +102,7 @@ async function nodeFile(write: (folder: string) => unknown, read: (folder: strin
 }
 
 interface Kind {
-  /** Words by which the refusal names the kind of file. */
+  /** The kind of file, in the words of the refusal. */
   readonly named: string;
   readonly number: string;
   readonly open: () => unknown;
@@ -251,7 +251,7 @@ test("a newer release's saved keys are not used, and can be rebuilt", () => {
   assert.equal(newFilter().load(new Map([[number, part]])), false);
 });
 
-test('a shard with a newer snapshot stops and names the release, not a backup', async () => {
+test('a shard with a newer snapshot stops and names the release as the remedy', async () => {
   const wal = await withNewerSnapshot(SNAPSHOT_VERSION + 1);
   const before = (await wal.snapshots(0)).length;
   const host = new TestHost({ wal });
@@ -263,7 +263,7 @@ test('a shard with a newer snapshot stops and names the release, not a backup', 
   await host.host.close();
 });
 
-test("accept-loss does not give up entries that a newer release's snapshot has", async () => {
+test('accept-loss does not give up entries in a snapshot of a newer release', async () => {
   const wal = await withNewerSnapshot(SNAPSHOT_VERSION + 1);
   wal.loseTail(0, 2);
   const owner = { host: 'test', pid: 1, startedMs: 0 };

@@ -15,12 +15,12 @@ import { readHistories, type StoredHistory } from './stored-history.js';
 import { formatSnapshots, formatsOf, readSnapshots, type StoredShard, snapshotsFileOf } from './stored-snapshots.js';
 
 /*
- * Snapshots that versions of walletd wrote from wallets that the logs next to them produce. They must stay readable
- * forever. Each file is written once: REWRITE=1 creates missing files.
+ * Snapshots that versions of walletd wrote from the wallets that the logs next to them produce. The files must remain
+ * readable forever. Each file is written once: REWRITE=1 creates missing files.
  */
 const CHUNK_BYTES_MAX = 1000;
 const FORMAT_OF_TODAY = 5;
-/** Older formats, each with the store format that all nodes can read while it is written. */
+/** Older formats, each with the store format up to which all nodes can read while it is written. */
 const FORMER_FORMATS = [
   { format: 2, storeFormat: 1 },
   { format: 3, storeFormat: 2 },
@@ -37,12 +37,12 @@ if (process.env.REWRITE === '1') {
 }
 
 for (const history of histories) {
-  test(`${history.name}: there are snapshots in today's format`, () => {
+  test(`${history.name}: the history has snapshots in today's format`, () => {
     assert.ok(formatsOf(history).includes(FORMAT_OF_TODAY), 'REWRITE=1 writes them');
   });
 
   for (const format of formatsOf(history)) {
-    test(`${history.name}: snapshots of format ${format} contain their original wallets`, () => {
+    test(`${history.name}: snapshots of format ${format} contain the original wallets`, () => {
       const codec = new SnapshotCodec(history.meta.storeId);
       const lines = readSnapshots(history, format).flatMap(({ manifest, chunks }) => {
         const opened = codec.openManifest(manifest);
@@ -59,7 +59,7 @@ for (const history of histories) {
 }
 
 for (const history of histories) {
-  test(`${history.name}: decoded snapshots are encoded to the same bytes`, () => {
+  test(`${history.name}: decoding and encoding a snapshot returns the same bytes`, () => {
     const file = snapshotsFileOf(history, FORMAT_OF_TODAY);
     assertSameLines(formatSnapshots(written(history)), readFileSync(file, 'utf8'));
   });
@@ -75,7 +75,7 @@ for (const { format, storeFormat } of FORMER_FORMATS) {
   }
 }
 
-test('reading a snapshot allows its format to be written', () => {
+test('a thread that has read a snapshot may write its format', () => {
   for (const history of histories) {
     const gate = new FormatGate(1);
     const codec = new SnapshotCodec(history.meta.storeId, gate);

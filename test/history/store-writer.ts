@@ -101,7 +101,7 @@ export class StoreWriter {
   }
 }
 
-/** Dependencies of recovery apart from a log: an owner with a silent logger and no delays. */
+/** Dependencies of a recovery, except for the log: an owner with a silent logger and without delays. */
 export function recoveryDeps(wal: MemoryWal, format: EntryFormat, owner: Owner): RecoveryDeps & TakeOverDeps {
   return {
     wal,

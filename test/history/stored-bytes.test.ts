@@ -26,9 +26,9 @@ import { LINK_MESSAGES } from './link-messages.js';
 import { HISTORY_FOLDER } from './stored-history.js';
 
 /*
- * Bytes of everything that outlives a process or crosses to another node, apart from entries and snapshots
- * (history.test.ts, snapshots.test.ts). Messages between threads never cross releases, because one process has one
- * release.
+ * Bytes of all data that outlives a process or is sent to another node, except for entries and snapshots
+ * (history.test.ts, snapshots.test.ts). Messages between threads are not included, because all threads of a process run
+ * the same release.
  *
  * stored-bytes.txt has one line for each kind and format number. REWRITE=1 adds missing lines and never changes one: if
  * a test here fails, the bytes of a released format have changed, and need a new number.
@@ -100,7 +100,10 @@ async function nodeFiles(): Promise<Readonly<Record<string, string>>> {
   return Object.fromEntries(['acknowledged-', 'time-', 'signed-out-'].map((name) => [name, fileOf(name)]));
 }
 
-/** Nodes of several releases call a function by its name, which has its number. Comments in it may change. */
+/**
+ * Nodes of several releases call a function by its name, which contains its version number. The comments in a function
+ * may change.
+ */
 function redisFunction({ name, library }: typeof APPEND): readonly [kind: string, numbered: readonly [number, string]] {
   const [, kind = '', number = ''] = /^(.*)_(\d+)$/.exec(name) ?? [];
   const lines = library.split('\n').map((line) => line.replace(/--.*/, '').trim());
@@ -146,7 +149,7 @@ for (const [kind, [format, bytes]] of Object.entries(KINDS)) {
   const key = `${kind} ${format}`;
   const text = typeof bytes === 'string' ? bytes : bytes.toString('hex');
   if (process.env.REWRITE === '1' && !stored.has(key)) appendFileSync(FILE, `${key} ${text}\n`);
-  test(`${kind} has the bytes of format ${format}`, () => {
+  test(`${kind} is encoded to the bytes of format ${format}`, () => {
     assert.equal(text, stored.get(key) ?? (process.env.REWRITE === '1' ? text : 'REWRITE=1 writes its line'));
   });
 }

@@ -15,9 +15,9 @@ import { commands, Domain } from '../support/domain.js';
 import { readHistories } from './stored-history.js';
 
 /*
- * Permitted contents of a log, each with the first store format that allows it. A cluster's nodes write nothing that a
- * member cannot read. If a test here fails, decide: new contents need a new format (src/store/format/format-gate.ts),
- * and nothing else in these lists may change.
+ * Permitted contents of a log, each with the first store format that allows it. The nodes of a cluster write nothing
+ * that a member cannot read. If a test here fails because of new contents, they need a new format
+ * (src/store/format/format-gate.ts); nothing else in these lists may change.
  */
 /** Number and format of each endpoint. */
 const ENDPOINTS: Readonly<Record<string, readonly [number, number]>> = {

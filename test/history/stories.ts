@@ -7,7 +7,7 @@ const { place, settle, adjust, void: voided, cancel, tip, placeTip, reward, move
 
 /**
  * Events in the stores of test/history, by folder: `v<format version>` or `v<format version>-<new feature>`. A folder
- * is written once, by the code of that day. Its story stays here for readers and never runs again, so a story with a
+ * is written once, by the code of its time. Its story remains here for readers and never runs again, so a story with a
  * committed folder must never be edited. A new event, change, flag or field gets a new story. A new format version
  * repeats all stories under its own name.
  */
@@ -48,7 +48,7 @@ async function everything(store: StoreWriter): Promise<void> {
   await tellCancelsOfCy(store);
   await tellOldTimes(store);
   await store.takeOver({ host: 'nœud-b', pid: 1, startedMs: store.now });
-  // Let an owner write only a fence.
+  // Let this owner write only a fence.
   await store.takeOver({ host: 'node-c', pid: 4_000_000, startedMs: store.now });
   await tellTheEnd(store);
 }
@@ -140,7 +140,7 @@ async function tellSingleStatesOfZoe(store: StoreWriter): Promise<void> {
   );
 }
 
-/** Cancels that come too late, too early or for unknown bets, and a player who stays blocked. */
+/** Cancels that arrive too late, too early or for unknown bets, and a player who remains blocked. */
 async function tellCancelsOfCy(store: StoreWriter): Promise<void> {
   const cy = { username: 'cy' };
   await store.write(
@@ -295,7 +295,7 @@ async function archive(store: StoreWriter): Promise<void> {
   await store.write({ type: 'archive', username: 'ann', rounds, beforeMs: store.now + 1 });
 }
 
-/** Bets and rounds that run a second time, and settles and cancels that remember their requests. */
+/** Bets and rounds that are reopened and settled again, and settles and cancels that store their requests. */
 async function rollbacks(store: StoreWriter): Promise<void> {
   const by = (id: string, timestampMillis = 2000.5) => ({ id, timestampMillis });
   const skip = { skipBalanceUpdate: true };
@@ -509,8 +509,8 @@ async function archiveMarks(store: StoreWriter): Promise<void> {
 }
 
 /**
- * Messages that rounds remember: arrays, an earlier message's content under a different request id, and messages after
- * a rollback.
+ * Messages that rounds remember: arrays, the content of an earlier message under a different request id, and messages
+ * after a rollback.
  */
 async function remembered(store: StoreWriter): Promise<void> {
   let n = 0;

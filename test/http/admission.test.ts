@@ -36,7 +36,7 @@ function withAdmission(max: number, run: (admission: Admission, clock: { nowMs: 
 }
 
 test(
-  'incoming bodies never block complete ones, but are refused when those fill up',
+  'incoming bodies never block complete ones',
   withAdmission(2, (admission) => {
     const slow = [new Request(admission, 1000), new Request(admission, 1000)];
     assert.equal(admission.isFull, true, 'no third body');
@@ -72,7 +72,7 @@ test(
 );
 
 test(
-  'requests past their deadline expire in order, even if others have left earlier',
+  'requests past their deadline expire in order, even if earlier ones have left',
   withAdmission(10, async (admission, clock) => {
     const [first, second, third] = [1000, 2000, 3000].map((at) => new Request(admission, at)) as [
       Request,

@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { rawRequest } from '../support/raw-request.js';
 import { TestNode } from '../support/test-node.js';
 
-/** Covers cases that transcripts cannot express: sockets that are slow, interrupted or misbehaving. */
+/** Cases that transcripts cannot express: sockets that are slow, interrupted or misbehaving. */
 let node: TestNode;
 before(async () => {
   node = await TestNode.start();
@@ -45,7 +45,7 @@ async function balance(): Promise<number> {
 const rawSocket = (parts: readonly (string | Buffer)[], pauseMs: number) =>
   rawRequest(node.callbackUrl, parts, { pauseMs });
 
-/** Writes a request or part of one, and closes after `ms`. */
+/** Writes a request or a part of one, and closes the connection after `ms`. */
 async function hangUpAfter(piece: string, ms: number): Promise<void> {
   const { hostname, port } = new URL(node.callbackUrl);
   const socket = connect(Number(port), hostname);
@@ -60,7 +60,7 @@ async function hangUpAfter(piece: string, ms: number): Promise<void> {
 const head = (length: number, extra = '') =>
   `POST /placeBets HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: ${length}\r\n${extra}\r\n`;
 
-test('a body over 256 KiB gets 413, immediately if its length is announced', async () => {
+test('a body over 256 KiB gets 413, immediately if its length was announced', async () => {
   const large = bet('large', 'x'.repeat(300_000));
   const answer = await post('/placeBets', large);
   assert.equal(answer.status, 413);
@@ -78,7 +78,7 @@ test('a body over 256 KiB in chunks without a length gets 413', async () => {
     },
   });
   const outcome = await post('/placeBets', endless).catch((error: Error) => error);
-  // The server may close before the client has sent everything. In either case nothing is applied.
+  // The server may close before the client has sent everything. In both cases nothing is applied.
   if (!(outcome instanceof Error)) assert.equal(outcome.status, 413);
   assert.equal(await balance(), 100);
 });
@@ -124,7 +124,7 @@ test('an interrupted upload applies nothing, and the server continues', async ()
   assert.equal(await balance(), before);
 });
 
-test('after an early disconnect, the bet is applied at most once; repeats are answered', async () => {
+test('after an early disconnect, the bet is applied at most once', async () => {
   for (let i = 0; i < 20; i++) {
     const text = bet(`hung-up-${i}`);
     await hangUpAfter(head(text.length) + text, 0);

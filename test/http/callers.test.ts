@@ -192,7 +192,7 @@ test('connections beyond limits.connectionsMax are closed until others end', () 
     assert.deepEqual(await one('e'), [[200, 0]]);
   }));
 
-test('incoming bodies beyond limits.inFlightBytesMax get 50001 with HTTP 503; others pass', () =>
+test('incoming bodies beyond limits.inFlightBytesMax get 50001 with HTTP 503', () =>
   withNode({ 'limits.inFlightBytesMax': 500 }, async (node) => {
     const slow = (id: string) => {
       const text = postOf('/placeBets', betText(id).padEnd(400));

@@ -65,7 +65,7 @@ async function assertNothingMoves(): Promise<void> {
   }
 }
 
-test('an older store refuses messages that lack a field, in a four-field answer', async () => {
+test('an older store refuses messages that lack a field', async () => {
   for (const [endpoint, body] of MESSAGES.filter(([one]) => !COMPLETE.includes(one))) {
     assert.deepEqual(await told(endpoint, body), [400, 40003], endpoint);
   }
@@ -102,9 +102,9 @@ test('repeats move no money, and the same messages with all fields count as repe
   }
 });
 
-test('after a restart, repeats move nothing on any endpoint, under either version', async () => {
+test('after a restart, repeats move nothing on any endpoint, under both versions', async () => {
   for (const version of [1, 2]) {
-    // After the restart, memory no longer shows which endpoint a body reached first.
+    // After the restart, memory no longer contains the endpoint that a body reached first.
     await node.restart({ 'decisions.version': version });
     for (const [from, body] of MESSAGES) {
       for (const to of ENDPOINTS.filter((one) => one !== from)) {

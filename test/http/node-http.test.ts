@@ -10,15 +10,15 @@ import { until } from '../support/until.js';
 interface Serving {
   readonly url: string;
   readonly app: HttpApp;
-  /** Paths of the requests, each with its body. */
+  /** Received requests: each path with its body. */
   readonly requests: string[];
-  /** Answers that `/late` has not sent. */
+  /** Answers that `/late` has not sent yet. */
   readonly late: HttpResponse[];
   readonly hosts: string[];
   readonly open: Set<HttpConnection>;
 }
 
-/** Serves paths that answer at once, and `/late`, which answers when the test says so. */
+/** Serves paths that answer immediately, and `/late`, whose answers the test triggers. */
 async function serve(t: TestContext): Promise<Serving> {
   const app = NODE_HTTP.createApp(undefined);
   const serving = { app, requests: [], late: [], hosts: [], open: new Set<HttpConnection>() } as Omit<Serving, 'url'>;
@@ -81,7 +81,7 @@ test('a request before the previous answer closes the connection', async (t) => 
   assert.equal(serving.late.length, 0);
 });
 
-test('an unreadable request gets 400, or nothing before the previous answer', async (t) => {
+test('an unreadable request gets 400 unless an earlier answer is pending', async (t) => {
   const serving = await serve(t);
   assert.match(
     await rawRequest(serving.url, ['GARBAGE\r\n\r\n']),
@@ -93,13 +93,13 @@ test('an unreadable request gets 400, or nothing before the previous answer', as
   assert.deepEqual(serving.requests, []);
 });
 
-test('two Host headers name no host', async (t) => {
+test('a request with two Host headers has no host name', async (t) => {
   const serving = await serve(t);
   await rawRequest(serving.url, [postOf('/x', '', ['Host: casino.example'])]);
   assert.deepEqual(serving.hosts, ['localhost, casino.example']);
 });
 
-test('a PROXY header may come in pieces, but only before the first request', async (t) => {
+test('a PROXY header may arrive in pieces, but only before the first request', async (t) => {
   const serving = await serve(t);
   const bytes = proxied('PROXY', postOf('/x', 'whole'));
   const pieces = [bytes.subarray(0, 7), bytes.subarray(7, 20), bytes.subarray(20)];
@@ -109,7 +109,7 @@ test('a PROXY header may come in pieces, but only before the first request', asy
   assert.deepEqual(serving.requests, ['/x whole', '/x first']);
 });
 
-test('only a PROXY command conveys an address', async (t) => {
+test('only the command PROXY conveys an address', async (t) => {
   const { url, app } = await serve(t);
   const addresses: string[] = [];
   app.post('/who', (res) => {
@@ -120,7 +120,7 @@ test('only a PROXY command conveys an address', async (t) => {
   assert.deepEqual(addresses, ['192.0.2.7', '']);
 });
 
-test('close calls the handlers of the end before it returns', async (t) => {
+test("close calls the connection's end handlers before it returns", async (t) => {
   const serving = await serve(t);
   open(serving, postOf('/late', ''));
   await until('the request is there', () => serving.late.length === 1);
@@ -137,7 +137,7 @@ test('a caller that closes its side while it waits is disconnected', async (t) =
   assert.equal(serving.late.length, 0);
 });
 
-test('a successor gets new connections, and earlier ones stay', async (t) => {
+test('new connections go to the successor, and earlier ones remain', async (t) => {
   const first = await serve(t);
   const second = await serve(t);
   const kept = open(first, postOf('/x', '1'));
@@ -149,7 +149,7 @@ test('a successor gets new connections, and earlier ones stay', async (t) => {
   assert.deepEqual([first.requests, second.requests], [['/x 1', '/x 3'], ['/x 2']]);
 });
 
-test('connections without a complete request end, those that wait for an answer stay', async (t) => {
+test('only connections that wait for an answer outlast the idle timeout', async (t) => {
   const serving = await serve(t);
   const idle = [open(serving, ''), open(serving, 'POST /x HTTP/1.1\r\nHost:'), open(serving, postOf('/x', ''))];
   const waiting = open(serving, postOf('/late', ''));

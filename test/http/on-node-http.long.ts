@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
-/** Test files that speak HTTP with the callback listener, in groups that run at the same time. */
+/** Test files that send requests to the callback listener, in groups that run at the same time. */
 const GROUPS = [
   ['http/bad-input', 'http/callback', 'http/callback-log', 'http/lean-client', 'http/replayed'],
   ['http/callers', 'listener/answers', 'listener/filled', 'listener/origin-guard'],
@@ -12,10 +12,10 @@ const GROUPS = [
   ['scenarios/scenarios'],
 ] as const;
 
-/** Runs test files in a process where Node's own HTTP serves callbacks. Resolves to its output and exit code. */
+/** Runs test files in a process in which Node's own HTTP serves callbacks. Resolves to its output and exit code. */
 async function runOnNodeHttp(files: readonly string[]): Promise<readonly [output: string, exitCode: number]> {
   const paths = files.map((file) => fileURLToPath(new URL(`../${file}.test.js`, import.meta.url)));
-  // The runner tells its children that they are tests, which would then report in its own format.
+  // The test runner sets this variable for its children, which would then report in the runner's format.
   const { NODE_TEST_CONTEXT: _, ...inherited } = process.env;
   const env = { ...inherited, WALLETD_HTTP_LIBRARY: 'node' };
   const args = ['--test', '--test-reporter=spec', '--test-concurrency=1', ...paths];
@@ -29,7 +29,7 @@ async function runOnNodeHttp(files: readonly string[]): Promise<readonly [output
 }
 
 for (const group of GROUPS) {
-  test(`on Node's own HTTP, callbacks behave alike: ${group.join(', ')}`, async () => {
+  test(`with Node's own HTTP, callbacks behave in the same way: ${group.join(', ')}`, async () => {
     const [output, exitCode] = await runOnNodeHttp(group);
     assert.equal(exitCode, 0, output);
     assert.match(output, /pass [1-9]/);

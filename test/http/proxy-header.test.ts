@@ -15,20 +15,20 @@ const read = (bytes: Buffer) => {
   return typeof result === 'string' ? result : [result.byteLength, [...result.address]];
 };
 
-test('a PROXY header gives the client address and its own length', () => {
+test("parsing a PROXY header returns the client address and the header's length", () => {
   const request = Buffer.from('POST / HTTP/1.1\r\n');
   assert.deepEqual(read(Buffer.concat([header(PROXY, 0x11, IPV4), request])), [28, [192, 0, 2, 7]]);
   assert.deepEqual(read(header(PROXY, 0x11, [...IPV4, 4, 0, 1, 0])), [32, [192, 0, 2, 7]], 'with an extension');
   assert.deepEqual(read(header(PROXY, 0x21, IPV6)), [52, IPV6.slice(0, 16)]);
 });
 
-test('a PROXY header of a health check or another family gives no address', () => {
+test('the PROXY header of a health check or another family has no address', () => {
   assert.deepEqual(read(header(LOCAL, 0x11, IPV4)), [28, []]);
   assert.deepEqual(read(header(LOCAL, 0, [])), [16, []]);
   assert.deepEqual(read(header(PROXY, 0x12, IPV4)), [28, []], 'datagrams');
 });
 
-test('each beginning of a PROXY header is incomplete', () => {
+test('any part of a PROXY header before its end is incomplete', () => {
   const whole = header(PROXY, 0x11, IPV4);
   for (let length = 1; length < whole.length; length++) {
     assert.equal(read(whole.subarray(0, length)), 'incomplete', `${length} bytes`);
@@ -41,7 +41,7 @@ test('a connection without a PROXY header begins with its request', () => {
   }
 });
 
-test('a PROXY header of another version, too short or too long is invalid', () => {
+test('a PROXY header of the wrong length or another version is invalid', () => {
   assert.equal(read(header(0x11, 0x11, IPV4)), 'invalid');
   assert.equal(read(header(0x22, 0x11, IPV4)), 'invalid', 'unknown command');
   assert.equal(read(header(PROXY, 0x11, IPV4.slice(1))), 'invalid');

@@ -72,7 +72,7 @@ test('a captured placeBets does not undo an adjustment', async () => {
   assert.equal(await balanceOf(node.adminUrl, 'dan'), 960);
 });
 
-test('replays are counted, logged, and shown with the memory for detecting them', async () => {
+test('replays are counted and logged, and the memory for their detection is shown', async () => {
   // Retry the scrape, because a thread's counters arrive a moment later.
   const scrapes = () => Scrape.of(node.adminUrl);
   await until('the replay is counted', async () => (await scrapes()).value('walletd_replays_refused_total') >= 1);

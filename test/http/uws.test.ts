@@ -21,7 +21,7 @@ test('the newest package whose binary loads serves callbacks', async () => {
   assert.equal(await nameOf([none('new', TOO_OLD), none('old', TOO_OLD)]), undefined);
 });
 
-test('the cause why no binary loads is not hidden by a sentence about Node', async () => {
+test('the cause of a failed load is not hidden by a message about Node', async () => {
   const loaded = await loadUws([none('new', TOO_OLD), none('old', "Cannot find module './uws_linux_x64_137.node'")]);
   assert.deepEqual(loaded, {
     causes: [

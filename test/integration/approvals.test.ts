@@ -6,7 +6,7 @@ import { runWalletd, WalletdProcess } from '../support/walletd-process.js';
 
 const TOKENS = { anna: 'a-token-of-anna-alone', ben: 'a-token-of-ben-alone' };
 
-test('money moves once even after kill -9 between request and approval', () =>
+test('money moves once despite kill -9 between request and approval', () =>
   inTempFolder(async (folder) => {
     const config = `${folder}/walletd.json`;
     const tokens = Object.entries(TOKENS).map(([name, token]) => ({ name, role: 'operate', token }));

@@ -13,8 +13,8 @@ import { until } from '../support/until.js';
 import { runWalletd, WalletdProcess } from '../support/walletd-process.js';
 
 /*
- * Repeats of answered callbacks with an empty, outdated or wrong archive. Before archives had position markers, each
- * repeat was credited again.
+ * Repeats of answered callbacks with an empty, outdated or wrong archive. Before archives had marks, each repeat was
+ * credited again.
  */
 const AT_ONCE = { WALLETD_RETENTION_MEMORY_SECONDS: '0.02', WALLETD_SHARDS: '1', WALLETD_REQUEST_DEADLINE_MS: '500' };
 

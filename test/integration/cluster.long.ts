@@ -56,7 +56,7 @@ describe('two nodes on one Redis', () => {
     }
   });
 
-  test('a callback whose first username is misplaced still reaches its player', async () => {
+  test("a callback whose first username is not the player's still reaches its player", async () => {
     const other = PLAYERS.map((name) => ({ ...bet(name, 'w', 1), playInfo: '"username":"nobody"' }));
     for (const [i, body] of other.entries()) {
       const text = JSON.stringify(body).replace('{', `{"note":{"username":"${PLAYERS[(i + 1) % PLAYERS.length]}"},`);
@@ -115,7 +115,7 @@ describe('two nodes on one Redis', () => {
   });
 });
 
-test('a node that stops transfers its shards without losing callbacks', async () => {
+test('a node that stops transfers its shards without loss of callbacks', async () => {
   const cluster = await TestCluster.start(2);
   const [first, second] = cluster.nodes as [TestNode, TestNode];
   await importPlayers(first.adminUrl, PLAYERS, 1000);

@@ -54,7 +54,7 @@ async function killTwice(workers: string): Promise<void> {
   }
 }
 
-/** Places and settles bets on many connections until the process is gone. */
+/** Places and settles bets on many connections until the process has ended. */
 async function loadUntilKilled(walletd: WalletdProcess, kill: number, sent: Sent[]): Promise<void> {
   const client = new PlatformClient(walletd.callbackUrl);
   const send = async (one: Sent): Promise<boolean> => {
@@ -93,8 +93,8 @@ async function loadUntilKilled(walletd: WalletdProcess, kill: number, sent: Sent
 }
 
 /**
- * Every answered callback must be applied, and any of the unanswered ones may be. Some subset of them must explain the
- * balance.
+ * Every answered callback must have been applied, and any of the unanswered ones may have been. The balance must match
+ * a subset of the unanswered ones.
  */
 async function checkBalances(walletd: WalletdProcess, sent: readonly Sent[]): Promise<void> {
   for (const username of PLAYERS) {

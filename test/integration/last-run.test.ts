@@ -43,7 +43,7 @@ test('a process that another machine has fenced reports the fence when restarted
     }
   }));
 
-test('a start that never gets the store keeps the earlier record', () =>
+test('a start that never reaches the store keeps the earlier record', () =>
   inTempFolder(async (folder) => {
     const serving = LastRun.read(folder, 'a store', silentLogger);
     serving.begin();

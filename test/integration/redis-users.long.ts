@@ -26,7 +26,7 @@ async function redisWith(folder: string, users: string, master?: RedisServer): P
   return await RedisServer.start({ aclfile: file, ...copies });
 }
 
-/** Whether this is the warning about settings that the user `walletd` may not read. Every start logs it. */
+/** True for the warning about settings that the user `walletd` may not read, which every start logs. */
 const isSettings = (concern = '') => /^this user may not see appendfsync, /.test(concern);
 
 const inStep = async (port: number) => {

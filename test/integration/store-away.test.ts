@@ -73,7 +73,7 @@ test('a start on a Redis at its connection limit waits for a free connection', a
   folder.remove();
 });
 
-test('an unreachable, wrong or refusing Redis makes the start fail', async () => {
+test('the start fails if Redis is unreachable, unsuitable or refuses', async () => {
   const redis = await RedisServer.start();
   const port = await freePort();
   const nobody = nodeOn(`redis://127.0.0.1:${port}`, 0, { storeWaitSeconds: 0 });

@@ -95,7 +95,7 @@ test('nodes that use two primaries of one archive apply nothing twice', { skip: 
       [[1, 0, 1, 0], 'other-half'],
     ] as const) {
       await moveTo(wanted);
-      // Expect at least this many: nodes that only follow a shard also report the metric.
+      // Expect at least this number: nodes that only follow a shard also report the metric.
       const least = crossedBy(wanted).length;
       await until(`${id}: the metric reports it`, async () => (await sum('walletd_archive_behind_log')) >= least);
       for (const player of PLAYERS) assert.equal((await client.post('placeBets', bet(player, id))).statusCode, 0, id);

@@ -15,7 +15,7 @@ const FUNDS = 1000;
 
 const partOf = <T>(owner: object, name: string) => Reflect.get(owner, name) as T;
 
-/** The node's end of its links, through which the test sends what only a newer release would. */
+/** The node's end of its links, through which the test sends messages that only a newer release would send. */
 function linksOf(node: TestNode): PeerLinks {
   const parts = partOf<object>(partOf<object>(node, 'node'), 'parts');
   return partOf<PeerLinks>(partOf<ClusterNode>(parts, 'cluster'), 'links');

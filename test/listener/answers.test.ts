@@ -36,7 +36,7 @@ test('paths with extra slashes or the prefix reach the endpoint', () =>
     assert.match(get, /^HTTP\/1\.1 405 /);
   }));
 
-test('callback answers state how long a connection may be idle', () =>
+test('callback answers announce how long a connection may be idle', () =>
   withNode({}, async (node) => {
     for (const path of ['/placeBets', '/nowhere']) {
       assert.match(await rawRequest(node.callbackUrl, [postOf(path, '{}')]), /\r\nKeep-Alive: timeout=7\r\n/);
@@ -102,7 +102,7 @@ test('operator API answers forbid caching', () =>
     );
   }));
 
-test('TLS accepts no static RSA or CBC, and makes browsers keep using TLS', () =>
+test('with TLS, static RSA and CBC are refused, and browsers keep using TLS', () =>
   inTempFolder(async (folder) => {
     const files = makeCertificate(folder, 'walletd.test', 2, 'rsa');
     const tls = { 'tls.certificateFile': files.certificateFile, 'tls.keyFile': files.keyFile };

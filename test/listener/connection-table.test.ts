@@ -28,7 +28,7 @@ test('an address at its limit loses one of its own connections', () => {
   assert.equal(table.findExcess(table.enter(3, 'a')), first);
 });
 
-test('a burst from one address displaces older connections from addresses with only one', () => {
+test('a burst from one address displaces the only connections of other addresses', () => {
   const table = new ConnectionTable<number>({ connectionsMax: 80, perAddressMax: 40 });
   const strangers = Array.from({ length: 80 }, (_, n) => table.enter(n, `stranger ${n}`));
   for (let n = 0; n < 8; n++) {
@@ -46,7 +46,7 @@ test('an address with an eighth of the limit loses its own connections first', (
   assert.equal(table.findExcess(table.enter(99, 'platform')), first);
 });
 
-/** Makes the same choice by examining all connections. */
+/** Finds the connection to close by examining all connections. */
 function chosenBySearch(places: readonly Place<number>[], newcomer: Place<number>, limits: typeof LIMITS) {
   const there = places.filter(({ hasLeft }) => !hasLeft);
   const own = there.filter(({ address }) => address === newcomer.address);

@@ -44,7 +44,10 @@ class Strangers {
   }
 }
 
-/** Runs a caller with persistent and new connections while strangers keep connecting. None of its calls may fail. */
+/**
+ * Runs a caller with persistent and new connections while strangers keep connecting. None of the caller's calls may
+ * fail.
+ */
 async function fill(t: TestContext, url: string, count: number, path: string): Promise<void> {
   const strangers = new Strangers(Number(new URL(url).port), count);
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });

@@ -68,7 +68,7 @@ test('a standby applies a correction of log time as recovery does', async () => 
   await follower.host.close();
 });
 
-test('rounds with the wrong time keep it and never appear older', async () => {
+test('rounds with the wrong time keep it and never seem older', async () => {
   const wal = await frozenLog();
   const archive = new MemoryArchive();
   const host = await startedOn(wal, { isClockConfirmed: true, archive, memoryMs: 100 });
@@ -76,7 +76,8 @@ test('rounds with the wrong time keep it and never appear older', async () => {
   await host.execute(place([{ id: 't2', roundId: 'round 2' }]));
   await host.execute(settle([{ id: 't2', roundId: 'round 2' }]));
   const today = Math.floor(NOW_MS / DAY_MS);
-  // The round with the correct time leaves memory. Before the correction, log time stood still.
+  // The round with the correct time leaves memory, because log time, which stood still before the correction, advances
+  // again.
   const passing = (isTrue: () => boolean) => () => {
     host.clock.nowMs += 100;
     return isTrue();

@@ -124,7 +124,7 @@ test('an interrupted repair leaves each entry in the log exactly once', async ()
   assert.equal(after.length, before.length + 1);
 });
 
-test("a tail replaced by another writer's entries is kept as orphans", async () => {
+test("a tail that another writer's entries replaced is kept as orphans", async () => {
   const test = await withBets(4);
   const entries = await test.wal.read(0, LSN_ZERO, 100);
   test.wal.loseTail(0, 2);
@@ -144,7 +144,7 @@ test("a tail replaced by another writer's entries is kept as orphans", async () 
   assert.ok(test.logLines.some(({ fields }) => fields.code === 'orphans-kept'));
 });
 
-test('an owner fenced after losing its tail keeps orphans before it stops', async () => {
+test('an owner that is fenced after a lost tail keeps orphans before it stops', async () => {
   const test = await withBets(3);
   const entries = await test.wal.read(0, LSN_ZERO, 100);
   test.wal.loseTail(0, 1);
@@ -229,8 +229,8 @@ test('lost entries are appended again after a bug makes the shard recover', asyn
 });
 
 /**
- * Losses in a failover while a shard recovers from a bug: the append at which each loss occurs, and the number of
- * entries lost.
+ * Losses in a failover while a shard recovers from a bug: the append at which a loss occurs, and the number of lost
+ * entries.
  */
 const LOSSES = {
   'while it goes in again, its answer lost': [
@@ -341,13 +341,14 @@ test('entries lost after the first orphans are also kept, each only once', async
   assert.deepEqual([...lsns].sort(), [4, 5, 6, 7], 'two bets, a fence, and the one told last');
 });
 
-test('a lost entry unknown to its owner stops the shard without a gap', async () => {
+test('the loss of an entry unknown to its owner stops the shard', async () => {
   const test = await withBets(3);
   const append = test.wal.append.bind(test.wal);
   let calls = 0;
   test.wal.append = async (appends) => {
     calls++;
-    // The entry is durable, but a bug hides the outcome from its owner. Then that entry and the previous one are lost.
+    // The entry is durable, but because of a bug its owner does not learn the outcome. Then that entry and the previous
+    // one are lost.
     if (calls === 1) {
       await append(appends);
       return appends.map(() => ({ type: 'a bug' }) as never);
@@ -385,7 +386,7 @@ test('the fence of a restart is never older than the previous entry', async () =
   assert.ok(fence?.owner !== undefined && fence.timeMs >= (bet?.timeMs as number));
 });
 
-test('a fence that is missing only for a moment stops no shard', async () => {
+test('a fence that is missing for only a moment stops no shard', async () => {
   const test = await withBets(2);
   const { read, head } = test.wal;
   let looks = 0;

@@ -88,7 +88,7 @@ test('a fence with a lost answer is followed by another fence only', async () =>
   assert.ok(wal.entries(0).filter((entry) => entry.owner !== undefined).length > 2);
 });
 
-test('of two simultaneous starts one serves all shards and the other none', async () => {
+test('of two simultaneous starts, one serves all shards and the other none', async () => {
   for (let round = 0; round < 10; round++) {
     const wal = await logWithEntries();
     const hosts = [new TestHost({ wal }), new TestHost({ wal })];
@@ -110,7 +110,7 @@ test('of two simultaneous starts one serves all shards and the other none', asyn
   }
 });
 
-test('a busy owner loses all its shards at once to a new one', async () => {
+test('a busy owner loses all its shards to a new one in one step', async () => {
   const wal = await logWithEntries();
   const busy = await TestHost.started({ wal });
   const load = (async () => {

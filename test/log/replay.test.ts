@@ -59,7 +59,7 @@ test('replay skips events that a wallet in the snapshot already contains', async
   assert.deepEqual(images(single.wallets), images(store.wallets[0] as Wallets));
 });
 
-test('log time does not go back at an older entry', () => {
+test('log time does not go back when an older entry is replayed', () => {
   const replay = Replay.ofNothing(GENESIS);
   const owner = { host: 'test', pid: 1, startedMs: 0 };
   for (const [sequence, timeMs] of [
@@ -103,7 +103,7 @@ test('a page is replayed up to the target, calling back before each entry', asyn
   assert.ok(isSameHead(replay.head, await store.wal.head(0)));
 });
 
-test('an entry that replaced one in the snapshot is not applied', async () => {
+test('an entry that replaced an entry in the snapshot is not applied', async () => {
   const { store, manifest } = await fuzzyStore();
   const lost = store.wal.entries(0).length - manifest.start.lsn.sequence;
   store.wal.loseTail(0, lost);

@@ -45,7 +45,7 @@ const OPENING_BALANCE = 100;
 const ARCHIVE_ID = '00000000-0000-4000-8000-00000000000a';
 const TINY = loadSettings({ WALLETD_CONFIG: fileURLToPath(new URL('../../../config/tiny.json', import.meta.url)) });
 const MEMORY_MS = TINY.retention.memorySeconds * 1000;
-/** Rules with a limit on tombstones that histories cannot reach, because archived tombstones are not counted. */
+/** Rules whose limit on tombstones is too high for histories to reach, because archived tombstones are not counted. */
 const RULES: Rules = { ...rulesOf(TINY), tombstonesMax: 1000 };
 /** Interval after which unused wallets hibernate, so that only a few wallets stay awake. */
 const IDLE_MS = 1;
@@ -54,7 +54,7 @@ const STEPS_PER_MOVE = 4;
 const STEPS_PER_GROUP = 8;
 const GROUPS = 3;
 
-/** The last step of archiving that the process reaches; the process ends before or after it. */
+/** The last step of archiving that the process reaches: the process ends before or after this step. */
 type End = 'before-put' | 'behind-put' | 'before-event' | 'behind-event' | 'in-order';
 
 const arbitraryEnd = fc.constantFrom<End>('before-put', 'behind-put', 'before-event', 'behind-event', 'in-order');
@@ -184,8 +184,8 @@ async function play(place: Place, steps: readonly Step[], ends: readonly End[], 
     still.clock.nowMs = moving.clock.nowMs;
     life.end = ends[ended++ % ends.length] as End;
     const isOver = life.end !== 'in-order' || step.type === 'restart';
-    // Archiving has begun. It may be interrupted by the process's end, and without the delay it overlaps with the next
-    // callbacks.
+    // Archiving has begun. The end of the process may interrupt archiving; without the delay, archiving overlaps with
+    // the next callbacks.
     if (isOver || ended % 2 === 0) await delay(45);
     if (!isOver) continue;
     const { clock } = moving;

@@ -7,7 +7,7 @@ import { World, type WorldSettings } from '../simulation/world.js';
  * other or from the store. Masters fail over, become unreachable or slow. Calls are lost or delayed, the membership
  * registry is lost, clocks jump, shards are moved and nodes are drained.
  *
- * In every history, each acknowledged answer is in the log, and nothing is in the log twice. Every callback is
+ * In every history, each acknowledged callback is in the log, and no callback is in the log twice. Every callback is
  * eventually answered, and balances equal the totals of the logs. With durability peers:1, a master that fails over
  * loses acknowledged entries while one node has a fault.
  */
@@ -17,7 +17,7 @@ const FAULTS_MS = 20_000;
 const FAIL_OVERS = 4;
 
 for (let seed = SEED; seed < SEED + RUNS; seed++) {
-  test(`no cluster fault loses or falsifies an answer (seed ${seed})`, () =>
+  test(`no cluster fault loses an answer or makes it wrong (seed ${seed})`, () =>
     history(
       {
         seed,
@@ -36,7 +36,7 @@ for (let seed = SEED; seed < SEED + RUNS; seed++) {
 }
 
 for (let seed = SEED; seed < SEED + RUNS / 3; seed++) {
-  test(`another node keeps the answers that a master loses (seed ${seed})`, () =>
+  test(`another node has the answers that a master loses (seed ${seed})`, () =>
     history(
       {
         seed,

@@ -7,8 +7,8 @@ import { Domain } from '../support/domain.js';
 import { arbitraryStep, USERNAMES } from './arbitrary-commands.js';
 
 /*
- * A round's times, rather than its bytes, determine whether it is unchanged since it was archived. In random histories,
- * both methods give the same result. MODEL_RUNS lengthens the run.
+ * The times of a round, and not its bytes, determine whether the round is unchanged since it was archived. In random
+ * histories, both methods give the same result. MODEL_RUNS lengthens the run.
  */
 const RUNS = Number(process.env.MODEL_RUNS ?? 3000);
 const OPENING_BALANCE = 1000;

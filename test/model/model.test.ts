@@ -188,7 +188,7 @@ function compare(domain: Domain, reference: ReferenceWallet, command: CallbackCo
  */
 function compareStatesOf(domain: Domain, reference: ReferenceWallet, username: string): void {
   if (!USERNAMES.includes(username)) return;
-  // Sometimes restore everything first, to check that each round is in memory or in the archive.
+  // Sometimes restore all rounds first, to check that each round is in memory or in the archive.
   const isWhole = domain.events.length % 3 === 0;
   if (isWhole) domain.recall(username, () => true);
   compareStates(domain, reference, username, isWhole);
@@ -207,7 +207,7 @@ function compareStates(domain: Domain, reference: ReferenceWallet, username: str
   ];
   const moves = domain.moves.get(username) ?? 0;
   const actual = [balance, version - moves, blocked, ...(isWhole ? transactionsOf(wallet) : [])];
-  // Compare shallowly first, because deep comparisons take longer than everything else.
+  // Compare shallowly first, because deep comparisons take longer than the rest of the test.
   if (expected.length === actual.length && expected.every((fact, i) => Object.is(fact, actual[i]))) return;
   assert.deepStrictEqual(actual, expected);
 }
@@ -230,7 +230,9 @@ function compareAnswers(domain: Domain, command: Command, expected: ReferenceAns
 
 type Fact = string | number | boolean;
 
-/** A transaction in comparable form, sorted on both sides by kind, product, round and id, which together are unique. */
+/**
+ * A transaction in comparable form. Both sides are sorted by kind, product, round and id, which together are unique.
+ */
 type Row = readonly [kind: string, product: string, round: string, id: string, ...facts: Fact[]];
 
 function transactionsOf(wallet: Wallet): Fact[] {

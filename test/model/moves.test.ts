@@ -24,7 +24,7 @@ const BALANCE = 1_000_000;
 type Step =
   | { readonly type: 'bet'; readonly node: number; readonly id: number }
   | { readonly type: 'follow' | 'take' | 'confirm' | 'die'; readonly node: number }
-  /** Fate of `take` on its way to the other node, and to `own` on its way back. */
+  /** The outcome of `take` on its way to the other node, and of `own` on its way back. */
   | {
       readonly type: 'hand-over';
       readonly from: number;
@@ -195,9 +195,8 @@ class World {
 
   /**
    * Removes the store's newest entries. Requires that exactly one node considers itself the owner and that it has all
-   * acknowledged entries. If a store loses a fence without the former owner's knowledge, two nodes may have
-   * acknowledged different entries as owners. A store that waits for its replicas before it answers does not lose a
-   * fence.
+   * acknowledged entries. If a store loses a fence unnoticed by the former owner, two nodes may have acknowledged
+   * different entries as owners. A store that waits for its replicas before it answers does not lose a fence.
    */
   private loseTail(entries: number): void {
     const owners = this.nodes
@@ -279,7 +278,7 @@ function isElsewhere({ state }: ShardStatus): boolean {
   return state === 'away' || state === 'following';
 }
 
-test('a shard that changes nodes loses no acknowledged answer and repeats no effect', async () => {
+test('a shard that moves between nodes loses no answer and repeats no effect', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.tuple(arbitraryStep, fc.integer({ min: 0, max: 12 })), { minLength: 1, maxLength: 50 }),

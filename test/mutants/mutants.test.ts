@@ -38,21 +38,21 @@ test('there are at least 40 mutants, each with a different bug', () => {
   assert.equal(new Set(MUTANTS.map(({ bug }) => bug)).size, MUTANTS.length);
 });
 
-test('planting fails unless the text occurs exactly once', () => {
+test('planting a bug fails unless the text occurs exactly once', () => {
   const mutant = toMutant(['a bug', 'src/a.ts', 'x', 'y', 'test/a.test.ts', 'a test']);
   assert.equal(plant(mutant, '1x2'), '1y2');
   assert.throws(() => plant(mutant, '12'), /"a bug": its text occurs 0 times/);
   assert.throws(() => plant(mutant, '1x2x3'), /"a bug": its text occurs 2 times/);
 });
 
-test('a killer passes without its bug, and an unknown title is reported absent', async () => {
+test("a mutant's test passes without the bug", async () => {
   const root = fileURLToPath(ROOT);
   const file = 'test/base/answer-once.test.ts';
   assert.equal((await runKiller({ file, title: 'later ones are dropped' }, root)).type, 'passed');
   assert.equal((await runKiller({ file, title: 'no test of this title' }, root)).type, 'absent');
 });
 
-/** Whether the title is that of a transcript test, which is named after its file. */
+/** True if the title is that of a transcript test, which is named after its file. */
 function isTranscript(title: string): boolean {
   const [, name] = /^scenario (\S+\.txt)/.exec(title) ?? [];
   return name !== undefined && read(`test/scenarios/${name}`).length > 0;

@@ -2,8 +2,8 @@ import { type Mutant, type Row, toMutant } from './mutant.js';
 
 /*
  * Bugs in lines on which money, or an acknowledged answer, depends. Each is killed by one named test, the fastest that
- * can; `npm run mutants` verifies this. A row whose text no longer exists fails `mutants.test.ts`. Update the row
- * together with the line.
+ * can; `npm run mutants` verifies this. `mutants.test.ts` fails for a row whose text no longer exists, so update the
+ * row together with the line.
  */
 
 /** Bugs in decisions and their effects. */
@@ -286,7 +286,7 @@ const WALLET: readonly Row[] = [
     'standIns: NO_GAME',
     "standIns: { ...NO_GAME, status: 'VOID' }",
     'test/callback/lean-bodies.test.ts',
-    "no endpoint accepts another endpoint's lean body, with or without a status",
+    'no endpoint accepts the lean body of another endpoint',
   ],
 ];
 
@@ -370,7 +370,7 @@ const SHARD: readonly Row[] = [
     '        this.to = undefined;\n        try',
     '        try',
     'test/base/answer-once.test.ts',
-    'a callback that throws is logged with a code and counts as answered',
+    'a reply callback that throws is logged with a code and counts as answered',
   ],
   [
     'a reply callback throws into the release of replies',
@@ -378,7 +378,7 @@ const SHARD: readonly Row[] = [
     "this.log.error({ code: 'reply-failed', error: cause }, 'reply callback threw');",
     'throw error;',
     'test/base/answer-once.test.ts',
-    'a callback that throws is logged with a code and counts as answered',
+    'a reply callback that throws is logged with a code and counts as answered',
   ],
   [
     'a shard trusts its reply callbacks',
@@ -426,7 +426,7 @@ const SHARD: readonly Row[] = [
     "answerAll(flight, UNSURE);\n        this.state = 'fenced';",
     "answerAll(flight, MOVED);\n        this.state = 'fenced';",
     'test/engine/moves.test.ts',
-    'an abandoned shard releases no reply for anything it had decided',
+    'an abandoned shard releases no reply to commands that it had decided',
   ],
   [
     'the time of a shard goes back',
@@ -442,7 +442,7 @@ const SHARD: readonly Row[] = [
     "return { type: 'again', error: outcome.error };",
     "this.arrive(flight); return { type: 'arrived', flight };",
     'test/engine/actor.test.ts',
-    'after a lost answer identical bytes are sent again and appended once',
+    'after a lost answer, the same bytes are sent again and appended once',
   ],
   [
     'a lost tail is durable after its first piece',
@@ -502,7 +502,7 @@ const LOG: readonly Row[] = [
     'isSameHead(found.head, head)',
     'true',
     'test/log/lost-tail.test.ts',
-    "a tail replaced by another writer's entries is kept as orphans",
+    "a tail that another writer's entries replaced is kept as orphans",
   ],
   [
     'a fence is older than the entry before it',
@@ -550,7 +550,7 @@ const LOG: readonly Row[] = [
     'if (isSameHead(head, entry.head))',
     'if (false)',
     'test/log/lost-tail.test.ts',
-    'a fence that is missing only for a moment stops no shard',
+    'a fence that is missing for only a moment stops no shard',
   ],
   [
     'a fence is sent after its deadline',
@@ -558,7 +558,7 @@ const LOG: readonly Row[] = [
     'if (isLate())',
     'if (false)',
     'test/engine/moves.test.ts',
-    'a fence not written in time is never written later',
+    'a fence that is not written in time is never written later',
   ],
   [
     'a late answer to a fence is believed',
@@ -566,7 +566,7 @@ const LOG: readonly Row[] = [
     'if (isPast(untilMs + ANSWER_MS))',
     'if (false)',
     'test/engine/moves.test.ts',
-    'a fence confirmed too late is not trusted, and the takeover is repeated',
+    'a fence that is confirmed too late is not trusted',
   ],
   [
     'recovery does not ask for what was acknowledged',
@@ -638,7 +638,7 @@ const LOG: readonly Row[] = [
     'Math.max(logMs, newestTimeOf(entry))',
     'newestTimeOf(entry)',
     'test/log/replay.test.ts',
-    'log time does not go back at an older entry',
+    'log time does not go back when an older entry is replayed',
   ],
   [
     'a snapshot holds entries of a later owner',
@@ -646,7 +646,7 @@ const LOG: readonly Row[] = [
     'return sequence <= this.end.sequence && epoch <= this.end.epoch;',
     'return sequence <= this.end.sequence;',
     'test/log/replay.test.ts',
-    'an entry that replaced one in the snapshot is not applied',
+    'an entry that replaced an entry in the snapshot is not applied',
   ],
 ];
 
@@ -658,7 +658,7 @@ const SNAPSHOTS: readonly Row[] = [
     'if (newer === undefined)',
     'if (true)',
     'test/history/newer-formats.test.ts',
-    'a shard with a newer snapshot stops and names the release, not a backup',
+    'a shard with a newer snapshot stops and names the release as the remedy',
   ],
   [
     'a snapshot is published before its entries are durable',
@@ -698,7 +698,7 @@ const SNAPSHOTS: readonly Row[] = [
     'compareLsn(lsn, oldest.lsn) <= 0 && lsn.sequence <= needed',
     'true',
     'test/snapshot/snapshots.test.ts',
-    'trimming keeps what every kept snapshot needs, even after a loss',
+    'trimming keeps the entries that the kept snapshots need, even after a loss',
   ],
   [
     'a manifest of another snapshot is taken',
@@ -726,7 +726,7 @@ const ARCHIVE: readonly Row[] = [
     'carried.add(item.paid - item.held);',
     '',
     'test/wallet/apply.test.ts',
-    'the ledger explains the balance after a round leaves memory and returns',
+    'the ledger accounts for the balance after a round leaves memory and returns',
   ],
   [
     'a round that is in memory comes back from the archive too',
@@ -798,7 +798,7 @@ const ARCHIVE: readonly Row[] = [
     'Math.min(expiredMs, this.archiver.droppedBeforeMs)',
     'expiredMs',
     'test/archive/late-puts.test.ts',
-    'a round forgotten during its put never returns together with a new bet',
+    'a round that is forgotten during its put never returns with a new bet',
   ],
   [
     'a dropped day takes rounds again',
@@ -830,7 +830,7 @@ const ARCHIVE: readonly Row[] = [
     'newest = newestMark(newest, this.required);',
     'newest = this.required;',
     'test/archive/shard-archive.test.ts',
-    "a put that is repeated after its shard has left still requires the previous put's records",
+    "a repeated put requires the previous put's records even after its shard has moved",
   ],
   [
     'a jump of the clock is not seen',
@@ -878,7 +878,7 @@ const ARCHIVE: readonly Row[] = [
     "if (found === 'unknown')",
     'if (false)',
     'test/archive/moves.test.ts',
-    'during an archive outage only requests that need the archive wait, in order',
+    'during an archive outage, only requests that need the archive wait',
   ],
   [
     'a round that was found is not brought back',
@@ -886,7 +886,7 @@ const ARCHIVE: readonly Row[] = [
     'found && this.restore(player, found);',
     'undefined',
     'test/archive/moves.test.ts',
-    'the lookup of an expired request affects no other request',
+    'the lookup for an expired request affects no other request',
   ],
 ];
 
@@ -1230,7 +1230,7 @@ const REDIS: readonly Row[] = [
     'if (isLate())\n                return appends.map(overdue);\n            const sent = client.callBuffer',
     'const sent = client.callBuffer',
     'test/store/redis-connection.test.ts',
-    'an append that is late after connecting is not sent and keeps the connection',
+    'an append whose time has passed after connecting is not sent',
   ],
   [
     'an append that failed counts as written',

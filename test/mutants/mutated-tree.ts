@@ -5,7 +5,7 @@ import { makeTempFolder } from '../support/temp-folder.js';
 import { compiledOf, type Mutant, plant } from './mutant.js';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
-/** Folders without a link in the copy, which has its own `dist` and needs no git history. */
+/** Folders to which the copy has no link, because it has its own `dist` and needs no git history. */
 const NOT_LINKED = new Set(['dist', '.git']);
 
 /**

@@ -21,7 +21,7 @@ test('the metrics file of walletd backup can be read back', () =>
     assert.deepEqual(readBackup(file), { state: 'seen', ...PROGRESS });
   }));
 
-test('backups are unseen without the setting, and unreadable if the file is invalid', () =>
+test('without the setting no backup is shown, and an invalid file is reported', () =>
   inTempFolder(async (folder) => {
     assert.deepEqual(readBackup(null), { state: 'unseen' });
     const reasonOf = (path: string) => {

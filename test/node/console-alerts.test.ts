@@ -56,7 +56,7 @@ test('each alert is in the console or excluded with a reason', () => {
   );
 });
 
-test('paging alerts are urgent now, ticket alerts soon', () => {
+test('the console shows paging alerts as urgent now and ticket alerts as urgent soon', () => {
   for (const { alert, urgency } of ALERT_RULES) {
     if (alert === undefined || MILDER.includes(alert)) continue;
     assert.equal(urgency, ALERTS.get(alert)?.labels.severity === 'page' ? 'now' : 'soon', alert);

@@ -17,7 +17,7 @@ for (const [title, aheadMs, verdict] of [
   });
 }
 
-test("the doctor compares PostgreSQL's clock with ours", () => {
+test("the doctor compares PostgreSQL's clock with this machine's clock", () => {
   assert.equal(judgeArchiveClock(NOW_MS - 5000, NOW_MS).verdict, 'good');
   assert.deepEqual(
     [judgeArchiveClock(NOW_MS + 5001, NOW_MS).verdict, judgeArchiveClock(NOW_MS - 9 * DAY_MS, NOW_MS).says],

@@ -85,7 +85,7 @@ for (const workers of [0, 2]) {
     });
 
     test('latency has a histogram per stage and one for the total', () => {
-      // The two imports also go through the shards; the malformed body reaches none.
+      // The two imports also go through the shards; the malformed body does not reach any shard.
       assert.equal(scrape.value('walletd_stage_seconds_count', { stage: 'queue' }), 10);
       assert.equal(scrape.value('walletd_stage_seconds_count', { stage: 'decide' }), 10);
       assert.equal(scrape.value('walletd_stage_seconds_count', { stage: 'durable' }), 10);

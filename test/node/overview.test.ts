@@ -88,7 +88,7 @@ test('an old snapshot raises an alert only if the log is ahead of it', () => {
   assert.deepEqual([at(marks, 1000), at(marks, 3_700_000), at({ ...marks, snapshot: 9 }, 3_700_000)], [0, 1, 0]);
 });
 
-test('settling untaken stakes raises an alert, but other warnings do not', () => {
+test('a settle of an untaken stake raises an alert, other warnings do not', () => {
   const remarks = (remark: string) =>
     new Figures([counter('walletd_remarks_total', '', [{ labels: { remark }, value: 1 }])]);
   assert.deepEqual(activeAlerts(HEALTHY, remarks('repeat'), 0), []);

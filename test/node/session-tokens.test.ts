@@ -10,7 +10,7 @@ const TOKEN = 'kX9-the-token-of-a-game';
 const WRONG = 'kX9-somebody-elses-token';
 const PATIENCE_MS = 10_000;
 
-test("a session's token is not in any log, answer or store file", async (t) => {
+test("a session's token appears in no log, answer or store file", async (t) => {
   const folder = makeTempFolder();
   t.after(() => folder.remove());
   const walletd = await WalletdProcess.start({

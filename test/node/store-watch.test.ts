@@ -41,7 +41,7 @@ test('a lasting outage is logged every ten seconds with all affected shards', ()
   );
 });
 
-test("an outage ends with the last shard's outcome; ended threads are not counted", () => {
+test('an outage ends when its last shard is served again', () => {
   const { watch, lines } = watched();
   for (const shard of [0, 1, 2]) watch.failed(shard, AWAY, 0);
   watch.answered(0, SERVER, 100);

@@ -17,7 +17,7 @@ interface Around {
   readonly logMs?: number;
 }
 
-/** Creates a keeper and its environment; `pass` advances both clocks. */
+/** Creates a time keeper and its environment; `pass` advances both clocks. */
 function keeping({ recordedMs, confirmedOn, logMs = 0 }: Around = {}) {
   const around = {
     wallMs: NOW_MS,
@@ -100,7 +100,7 @@ test('a single node whose clock is 200 days ahead relies on its log', () => {
 test('errors of restarts under a wrong clock do not add up', () => {
   const recordedMs = NOW_MS - 200 * DAY_MS;
   const { around, keeper } = keeping({ recordedMs, logMs: NOW_MS });
-  // The previous start wrote the log time under the same wrong clock, so the log time confirms nothing.
+  // The previous start wrote the log time under the same wrong clock, so the log time does not confirm the clock.
   keeper.start(NOW_MS);
   assert.equal(around.told?.timeMs, recordedMs);
 });

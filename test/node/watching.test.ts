@@ -21,7 +21,7 @@ import { until } from '../support/until.js';
 /** Metrics that Prometheus itself generates. */
 const NOT_OURS = ['up'];
 
-/** Measures of a cluster node that is the standby (holds a copy) of one shard. */
+/** Measurements of a cluster node with one standby shard. */
 const IN_A_CLUSTER: ClusterMeasures = {
   members: { up: 2, draining: 0, leaving: 0, gone: 0 },
   missing: [],
@@ -103,8 +103,8 @@ function metricsOf(expression: string): string[] {
 }
 
 /**
- * Prometheus sees no increase in a series that first appears with the value 1. A series selected by its labels must
- * therefore exist before its first event, for each value that a regular expression lists.
+ * Prometheus sees no increase in a series that first appears with the value 1. A series that an expression selects by
+ * its labels must therefore exist before its first event, for each value that a regular expression lists.
  */
 function assertSelects(expression: string, about: string, scrape: Scrape): void {
   for (const { metric, matchers } of selectorsOf(expression)) {
@@ -223,7 +223,7 @@ test('each alert has a meaning, an action and a receiver', () => {
   assert.equal(new Set(alerts.map(({ alert }) => alert)).size, alerts.length, 'each name once');
 });
 
-test('every dashboard metric is scraped, and every panel has one', () => {
+test('every dashboard metric is scraped, and every panel has a metric', () => {
   assert.ok(panels.length > 20);
   for (const { title, targets = [] } of panels) {
     assert.ok(targets.length > 0, title);
@@ -238,13 +238,13 @@ test('every dashboard metric is scraped, and every panel has one', () => {
   }
 });
 
-test("a value's colour shows whether it is good", () => {
+test('the colour of a value shows whether it is good', () => {
   const figures = panels.filter(({ type }) => type === 'stat');
   assert.ok(figures.length > 5);
   for (const { title, fieldConfig } of figures) {
     const steps = fieldConfig?.defaults.thresholds?.steps ?? [];
     assert.ok(steps.length > 0, title);
-    // Values without a threshold must not be the default green: blue means that nothing is judged.
+    // Values without a threshold must not have the default colour, green. Blue means that there is no verdict.
     assert.ok(steps.length > 1 || steps[0]?.color === 'blue', title);
   }
 });

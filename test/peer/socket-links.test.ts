@@ -58,7 +58,7 @@ test('an address without the dialled process reports a refusal', () =>
     await until('it is nobody', () => b.heard.includes(`refused ${A}`));
   }));
 
-test('a member that waits to be dialled notices that its peer has ended', () =>
+test('a member that waits to be dialled notices the end of its peer', () =>
   between({ tag: A }, { tag: B }, async (a, b) => {
     await until('the link', () => a.links.isUp(B));
     await b.links.close();
@@ -109,7 +109,7 @@ test('frames before the proof end the connection and are not read', async () => 
   await end.links.close();
 });
 
-test('a proof is valid once, and only for the end it was made for', async () => {
+test('a proof is valid once, and only for the end that requested it', async () => {
   const end = new End({ tag: B });
   await end.listen();
   let first: Buffer | undefined;
@@ -270,7 +270,7 @@ test('members link up and ignore every frame from unknown processes', async () =
 test('a member that sends garbage loses its link, and the others continue', () =>
   between({ tag: A }, { tag: B }, async (a, b) => {
     await until('the link is up', () => a.links.isUp(B) && b.links.isUp(A));
-    // Send garbage, which no member sends. Its only consequence must be that the link ends.
+    // Send garbage, which no member sends. The only consequence must be the end of the link.
     (a.links as unknown as { links: Map<string, { socket: WebSocket }> }).links
       .get(B)
       ?.socket.send(Buffer.from([0xdf, 1, 2]));
@@ -339,7 +339,7 @@ test('a member that returns while it is dialled keeps exactly one link', async (
   await until('it is dialled once more', () => wire.carried === 2);
   wire.release();
   await until('it is up', () => b.links.isUp(A) && a.links.isUp(B));
-  // Wait long enough for ten dials, in case two dials keep ending each other's links.
+  // Wait long enough for ten dials, because two dials might repeatedly end each other's links.
   await delay(1000);
   assert.deepEqual([b.heard, wire.carried], [[`up ${A}`], 2]);
   await Promise.all([a.links.close(), b.links.close()]);

@@ -24,7 +24,7 @@ export interface Agreed {
   readonly disturbances: number;
 }
 
-/** Plays the same histories in every setting. Throws if the answers differ from those in the first setting. */
+/** Plays the same histories with every configuration. Throws if the answers differ from those in the first setting. */
 export async function mustAgree(
   settings: readonly Setting[],
   firstSeed: number,

@@ -30,7 +30,7 @@ test('a case that breaks a property is shrunk to the relevant messages', async (
   );
 });
 
-test('cases that do not meet the precondition are counted separately', async (t) => {
+test("cases that do not meet a property's precondition are counted separately", async (t) => {
   t.diagnostic(`seed ${SEED}`);
   const some = property((endpoints) => (endpoints.length % 2 === 0 ? 'holds' : 'says nothing'));
   const { holds, saysNothing } = await hold(some, NOWHERE, SEED, (cases) => cases < CASES);

@@ -9,7 +9,7 @@ const PRODUCT = 'P1';
 /** A balance that covers all stakes of a history. */
 export const RICH = 100_000;
 
-/** Body of a request as it is sent. */
+/** Body of a request in the form in which it is sent. */
 export type Body = Readonly<Record<string, unknown>> & { readonly txns?: readonly Readonly<Record<string, unknown>>[] };
 /** Changes a request before it is sent. */
 export type Change = (body: Body) => object;

@@ -46,7 +46,7 @@ for (const setting of ['lmdb-inline', 'lmdb-archive', 'redis-workers'].map(mustS
 }
 
 for (const setting of SETTINGS.slice(1)) {
-  test(`${setting.name} answers as lmdb-inline does`, async (t) => {
+  test(`${setting.name} answers in the same way as lmdb-inline`, async (t) => {
     const seed = randomInt(1, 2 ** 31 - 1);
     t.diagnostic(`seed ${seed}`);
     const { histories, disturbances } = await mustAgree(

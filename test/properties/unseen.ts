@@ -9,7 +9,7 @@ import type { Drawn, Outcome, Property } from './property.js';
 const BALANCE = 200;
 
 interface Repeated extends Drawn {
-  /** By message number: the earlier messages to send again after it, if they were acknowledged. */
+  /** By message number: the earlier messages that are sent again after this message if they were acknowledged. */
   readonly repeats: ReadonlyMap<number, readonly number[]>;
 }
 

@@ -26,7 +26,7 @@ export class MessageDrawer {
   private readonly platform = new Platform();
   private readonly past: Message[] = [];
   private focus: readonly string[] = [];
-  /** Usual round of each id; `stakes` has the usual stakes. */
+  /** Usual round of each id; `stakes` contains the usual stakes. */
   private readonly homes: ReadonlyMap<string, string>;
   private readonly stakes: ReadonlyMap<string, number>;
   private readonly product: string;

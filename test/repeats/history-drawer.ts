@@ -8,7 +8,8 @@ const STEPS_MOST = 60;
 const REPEATS_PER_STEP = 2;
 const RECENT = 4;
 /**
- * Share of repeats before and after which all transactions are compared. A comparison costs as much as ten callbacks.
+ * Share of repeats for which all transactions are compared before and after the repeat. A comparison costs as much as
+ * ten callbacks.
  */
 const LISTING_SHARE = 1 / 16;
 const AT_ONCE = 0.05;

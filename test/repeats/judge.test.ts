@@ -28,7 +28,7 @@ test('a repeat answered 0 with a different balance is a violation', () => {
   assert.equal(promisedBy({ ...FIRST, balanceAfter: 80 }), promised);
 });
 
-test('an accepted message moves the balance as answered, or not at all', () => {
+test('an accepted message moves the balance as its answer states, or not at all', () => {
   assert.equal(judgeMove(MESSAGE, FIRST, 100, 90), undefined);
   assert.equal(judgeMove(MESSAGE, FIRST, 70, 70), undefined);
   const promised = 'a message moves the balance once, by its own balances';

@@ -5,7 +5,7 @@ import type { Answer } from './answer.js';
 
 const ANSWER_MS_MAX = 20_000;
 const PAUSE_MS = 20;
-/** Time limit for an answer; longer than any restart, restore or move of a server takes. */
+/** Time limit for an answer, which is longer than any restart, restore or move of a server. */
 const GIVE_UP_MS = 60_000;
 
 /** An answer. `wasUnknown` is true if an earlier attempt, which got no answer, may have reached the server. */

@@ -259,7 +259,7 @@ function optionsOf(words: readonly string[]): {
   return { options, flags, positional };
 }
 
-/** The words that describe the transaction rather than its place. */
+/** Returns the words that describe the transaction, without those that locate it. */
 function optionWords(words: readonly string[]): string[] {
   return words.filter((one) => FLAGS.includes(one) || one.startsWith('status='));
 }

@@ -1,5 +1,5 @@
 /**
- * A transcript: commands and the answers they must get, in one text file.
+ * A transcript: commands and the expected answers, in one text file.
  *
  *   # a comment, often the sentence that the next steps prove
  *   place alice t1 r1 10

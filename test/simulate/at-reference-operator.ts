@@ -14,7 +14,7 @@ const PATIENCE_MS = 20_000;
 interface Chosen {
   /** Undefined if no bug is planted. */
   readonly mutant?: Mutant | undefined;
-  /** Choices that the operator makes where the rules leave it free. */
+  /** The operator's choices where the rules leave it free. */
   readonly choices?: Partial<Profile>;
 }
 

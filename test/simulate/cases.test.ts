@@ -64,7 +64,7 @@ test('every rule and endpoint has cases, and each case has a unique name', () =>
   assert.deepEqual([...asked].sort(), [...ENDPOINTS].sort());
 });
 
-test('after a lost answer the judge accepts either outcome, but no third', () => {
+test('after a lost answer the judge accepts both outcomes and no other', () => {
   const platform = new Platform();
   const bet = platform.bet('b1', 100);
   const balance = platform.balance();

@@ -75,7 +75,7 @@ test('a connection that its server closes after the answer is not reused', async
   );
 });
 
-test('an answer without a length ends with its connection, in any number of parts', async () => {
+test('an answer without a length ends with its connection, even in several parts', async () => {
   await at(
     async (socket) => {
       for (const part of ['HTTP/1.1 2', '00 OK\r\n\r\n', '{"a"', ':1}']) {
@@ -108,7 +108,7 @@ test('a missing answer has a reason', async () => {
   }
 });
 
-test('a cut-off request arrives, and its connection is closed', async () => {
+test('a cut-off request is delivered, and its connection is closed', async () => {
   const seen: Socket[] = [];
   await at(
     (socket) => seen.push(socket),

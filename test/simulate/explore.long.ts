@@ -55,7 +55,7 @@ test('a random history that differs is shrunk until it shows only the bug', asyn
   }
 });
 
-test('rounds sent at a fixed rate find a bug and end the run there', async () => {
+test('rounds sent at a fixed rate find a bug, which ends the run', async () => {
   const { results } = await atReferenceOperator({ mutant: mutant('a settle pays each time') }, (table, players) =>
     soak(table, players, 200, UNTIL_FOUND),
   );
@@ -85,7 +85,7 @@ test("an operator's choices are learnt from its answers", async () => {
   }
 });
 
-test('unsupported features are learnt, and then never sent at random or at a rate', async () => {
+test('unsupported features are learnt and then never sent', async () => {
   await atReferenceOperator({ mutant: KNOWS_LITTLE }, async (table, players) => {
     const { profile, unclear } = await learn(table, players);
     const little = { skip: false, singleState: false, byRound: false, waiting: false };

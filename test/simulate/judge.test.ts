@@ -6,7 +6,7 @@ import { DEFAULT_PROFILE } from '../../src/simulate/profile.js';
 
 const ALREADY_CANCELLED: Told = { code: 20003 };
 
-test('one of two concurrent messages may be executed twice, around the other', () => {
+test('one of two concurrent messages may be executed before and after the other', () => {
   const { judge, bet, cancel } = beginning();
   const refunded = { code: 0, before: 9_900_000, after: 10_000_000 };
   assert.ok(judge.answeredAtOnce([cancel, bet], [refunded, ALREADY_CANCELLED]));

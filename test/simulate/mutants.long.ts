@@ -23,14 +23,14 @@ test("each bug planted in the reference wallet is found by its rule's cases", as
   assert.deepEqual(missed, []);
 });
 
-test('nothing is found without a bug, or in behaviour that operators may choose', async () => {
+test('no difference is found without a bug, or in behaviour that operators may choose', async () => {
   for (const mutant of [undefined, ...UNSEEN]) {
     const results = await atReferenceOperator({ mutant }, (table, players) => check(table, players, CASES));
     assert.deepEqual(differing(results), [], mutant?.bug);
   }
 });
 
-test("nothing is found if the profile states the operator's non-default choices", async () => {
+test("no difference is found if the profile states the operator's choices", async () => {
   const others: Partial<Profile>[] = [
     { duplicates: 'reject' },
     { 'round.ended': 'ignore' },

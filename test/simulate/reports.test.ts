@@ -83,7 +83,7 @@ test('a finding has its history and curl commands that reproduce it', async () =
   });
 });
 
-test('reports contain every case and each difference in full, and stay well-formed', async () => {
+test('reports contain every case and each difference in full, and are well-formed', async () => {
   const results = await atReferenceOperator({ mutant }, (table, players) =>
     check(
       table,

@@ -3,12 +3,12 @@ import { EntryCodec } from '../../src/store/format/entry-codec.js';
 import { shardOf } from '../../src/threads/placement.js';
 import type { World } from './world.js';
 
-/** Stake in log units; one unit is a ten-thousandth. */
+/** Stake in units of the log; a unit is a ten-thousandth. */
 const BET = 10_000;
 const BALANCE = 100_000_000 * BET;
 /** Number of bets per balance request. */
 const ASKED_EVERY = 4;
-/** Delay after which a platform without an answer retries, on any node. */
+/** Delay after which a platform that got no answer retries, on any node. */
 const RETRY_MS = 50;
 const RETRIES_MAX = 2000;
 const CLOSED_MS = 100;
@@ -81,7 +81,7 @@ export class Bettors {
     if (this.bets % ASKED_EVERY === 0) this.ask(username);
   }
 
-  /** Checks that each answered bet is in the log exactly once, and that balances match the totals of the logs. */
+  /** Checks that each answered bet is in the log exactly once, and that the balances match the totals of the logs. */
   check(): void {
     const { store, settings, living } = this.world;
     const codec = new EntryCodec(store.storeId);
@@ -156,7 +156,7 @@ export class Bettors {
     });
   }
 
-  /** Notes an answer. A late answer also counts, because its receiver may have read it. */
+  /** Records an answer. Late answers count as well, because their receiver may have read them. */
   private noteAnswer(id: string, before: number, after: number, sinceMs: number): void {
     const first = this.told.get(id);
     if (first === undefined) {

@@ -3,8 +3,8 @@ import { BY_ROUND, type Platform, SKIP } from '../../src/simulate/platform.js';
 import type { Random } from './random.js';
 
 /*
- * Deliberately few IDs, rounds and amounts, so that histories are full of repeats, late messages, reused IDs and rounds
- * with a past.
+ * Deliberately few IDs, rounds and amounts, so that histories contain many repeats, late messages, reused IDs and
+ * rounds with earlier messages.
  */
 const IDS = ['a', 'a', 'b', 'c', 'd'];
 const ROUNDS = ['r1', 'r1', 'r2'];
@@ -32,7 +32,8 @@ const KINDS: readonly (readonly [weight: number, draw: Draw])[] = [
 const WEIGHTS = KINDS.reduce((sum, [weight]) => sum + weight, 0);
 
 /**
- * Draws the platform's next message. Most are plain rounds; a few are something else, and some have several elements.
+ * Draws the platform's next message. Most messages belong to simple rounds; some are of other kinds, and some have
+ * several elements.
  */
 export function drawMessage(platform: Platform, random: Random): Message {
   let left = random.below(WEIGHTS);

@@ -16,9 +16,9 @@ export interface ForgettingTimes {
 type Round = string;
 
 /**
- * Determines which of a player's IDs an operator must still know. A round may be forgotten if nothing in it is open and
- * its last change is older than the retention period. According to docs/decisions.md section 3, a round is forgotten as
- * a whole, at an unspecified time.
+ * Determines which of a player's IDs walletd must still know. A round may be forgotten if nothing in it is open and its
+ * last change is older than the retention period. According to docs/decisions.md section 3, a round is forgotten as a
+ * whole, at an unspecified time.
  */
 export class Forgetting {
   /** Time at which each message was first sent, by message number. */
@@ -38,12 +38,12 @@ export class Forgetting {
     return this.isExpired(this.sentMs[number] ?? 0);
   }
 
-  /** Whether a change made at this time may already be forgotten. */
+  /** True if a change made at this time may already be forgotten. */
   isExpired(timeMs: number): boolean {
     return timeMs < this.expiredBeforeMs();
   }
 
-  /** Possible states in which the operator has forgotten some of the rounds that these messages name. */
+  /** Possible states in which walletd has forgotten some of the rounds that these messages name. */
   worldsOf(world: ReferencePlayer, messages: readonly Message[]): readonly ReferencePlayer[] {
     const beforeMs = this.expiredBeforeMs();
     if ((this.firstMs ?? 0) >= beforeMs) return [];

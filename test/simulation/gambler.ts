@@ -47,7 +47,7 @@ export interface Table {
   readonly thinkMs: number;
   /** Number of answered messages after which the gambler leaves. */
   readonly messages: number;
-  /** Called whenever a message has been answered. */
+  /** Called after each answered message. */
   readonly onAnswered: (at: Gambler, message: Message, told: Told) => void;
   /** Called when the gambler leaves temporarily. */
   readonly onPauses: (gambler: Gambler) => void;
@@ -57,8 +57,8 @@ export interface Table {
 
 /**
  * A new player and their platform. Messages are sent one after another, each until it is answered. Some are sent at the
- * same time, twice, or again much later. The checker follows along and fails if no loss and no order of messages
- * explains an answer.
+ * same time, twice, or again much later. The checker keeps track and fails if neither losses nor any order of the
+ * messages explain an answer.
  */
 export class Gambler {
   readonly player: Player;
@@ -68,7 +68,7 @@ export class Gambler {
   private readonly forgetting: Forgetting;
   private readonly platform = new Platform();
   private readonly sent: Message[] = [];
-  /** Latest messages and answers, printed after a failure. */
+  /** Latest messages and answers, to be printed after a failure. */
   private readonly story: Note[] = [];
   private answered = 0;
   private isLeaving = false;
@@ -95,7 +95,8 @@ export class Gambler {
     const { username, currency } = this.player;
     const command = { type: 'import-player', id: 'fund', username, currency, balance: OPENING * UNITS } as const;
     const sinceMs = world.time.wallMs();
-    // The player remains even after the operation is forgotten. A repeat is then a second import and is refused.
+    // The player remains even after the import operation has been forgotten. A repeat is then a second import and is
+    // refused.
     const isRefused = (answer: Answer) =>
       answer.type === 'failed' && answer.failure === 'duplicate-transaction' && this.forgetting.isExpired(sinceMs);
     this.until(
@@ -107,7 +108,7 @@ export class Gambler {
     );
   }
 
-  /** Leaves once all pending messages have been answered. */
+  /** Leaves as soon as all pending messages have been answered. */
   leave(): void {
     this.isLeaving = true;
     this.wake?.();
@@ -131,7 +132,7 @@ export class Gambler {
     else this.exchange({ message }, () => this.goOn());
   }
 
-  /** Ends a visit: permanently, or until everything in it has long been archived. */
+  /** Ends a visit: permanently, or until all its rounds have been archived for a long time. */
   private end(): void {
     const { random, table, isLeaving } = this;
     if (!isLeaving && !this.hasReturned && random.chance(RETURNS)) {
@@ -234,8 +235,8 @@ export class Gambler {
   }
 
   /**
-   * Checks a later answer to the same message, which must be equal even if it is late. A repeated balance request is a
-   * new request.
+   * Checks a later answer to the same message, which must be equal to the first one even if it is late. A repeated
+   * balance request is a new request.
    */
   private same(exchange: Exchange, told: Told): void {
     if (exchange.message.endpoint === 'checkBalance' || this.forgetting.isOld(exchange.message)) return;
@@ -285,7 +286,7 @@ export class Gambler {
   }
 }
 
-/** Final answer; undefined if the request was refused for now or the outcome is unknown. */
+/** Final answer; undefined if the request was refused temporarily or its outcome is unknown. */
 function toldOf(answer: CallbackAnswer): Told | undefined {
   if (answer.type === 'accepted') return { code: 0, before: answer.before, after: answer.after };
   const code = FAILURES[answer.failure].statusCode;

@@ -6,11 +6,12 @@ const HOUR_MS = 3_600_000;
 /** Maximum length of a single leap, so that sweeps, confirmed times and dropped rounds occur in between. */
 const STEP_MS = 6 * HOUR_MS;
 const STEPS_MAX = 12;
-/** Pause between leaps, in which messages are exchanged. */
+/** Pause between leaps, during which processes exchange messages. */
 const REST_MS = 120;
 
 /**
- * Lets hours or weeks pass without play. Clocks advance, and each repeating timer that becomes due fires a few times.
+ * Lets hours or weeks pass without play. The clocks advance, and each repeating timer that becomes due fires a few
+ * times.
  */
 export function leap(world: World, random: Random): void {
   const { retentionMs, time } = world;

@@ -20,13 +20,16 @@ interface Member {
   readonly links: SimulatedLinks;
 }
 
-/** Network between processes. Pairs can be disconnected from each other. Messages take time but stay in order. */
+/**
+ * Network between processes. Any two processes can be disconnected from each other. Messages take time but stay in
+ * order.
+ */
 export class Network {
   private readonly members = new Map<string, Member>();
   private readonly cuts = new Set<string>();
   /** Hook for tests that wait for a message to be sent. */
   onSent: (from: string, to: string, message: PeerMessage) => void = () => {};
-  /** Packs and unpacks messages, because they must be serializable, as on the wire. */
+  /** Packs and unpacks messages, to check that they are serializable as on the wire. */
   private readonly packr = new Packr({ useRecords: false, moreTypes: true });
 
   constructor(
@@ -90,7 +93,9 @@ function arrayCopy(items: readonly unknown[]): unknown[] {
   return copy;
 }
 
-/** Asserts that a node of this release accepts what another one sends, with every request and result in it. */
+/**
+ * Asserts that a node of this release accepts the message of another node, including all requests and results in it.
+ */
 function mustBeKnown(message: PeerMessage): void {
   const isKnownInside =
     message.type === 'asks'
@@ -182,7 +187,7 @@ export class SimulatedLinks implements PeerLinks {
     for (const tag of [...this.links.keys()]) this.end(tag);
   }
 
-  /** Breaks the link like the end of a process, which the other end notices immediately. */
+  /** Breaks the link as the end of a process does: the other end notices immediately. */
   die(): void {
     this.isClosed = true;
     for (const [tag, link] of this.links) {

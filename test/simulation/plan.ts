@@ -59,7 +59,7 @@ const REST_MIN_MS = 300;
 const LEAP_REST_MS = 6000;
 const REST_SPREAD = 50;
 const QUIET_MS = 16_000;
-/** Seed modifier for a separate random stream, so that a seed's other draws do not depend on it. */
+/** Modifies the seed for a separate random stream, on which the seed's other draws do not depend. */
 const MONTHS_CHANCE = 0x1b873593;
 const SETTINGS_CHANCE = 0x2c1b3c6d;
 
@@ -98,8 +98,8 @@ export function planOf(seed: number, operations: number, hasMonths = false): Pla
             ...NAMES,
             ...(memoryMs === undefined ? [] : ARCHIVE_NAMES),
             'assertion',
-            // Include this fault only without a retention period. Otherwise, if no clock contradicted one that is
-            // ahead, the checker would believe that months have passed.
+            // Include this fault only without a retention period. Otherwise, if no other clock contradicted a clock
+            // that is ahead, the checker would assume that months have passed.
             ...(retentionDays === undefined ? ['clock-days'] : []),
           ]),
           ...(retentionDays === undefined ? [] : leaps(months)),
@@ -123,7 +123,7 @@ function leaps(random: Random): Fault[] {
   return faults;
 }
 
-/** Half of these kinds, each with a random frequency. */
+/** Draws half of these kinds, each with a random frequency. */
 function drawnFaults(random: Random, kinds: readonly string[]): Fault[] {
   const faults: Fault[] = [];
   for (const kind of kinds) {
@@ -138,8 +138,8 @@ function drawnFaults(random: Random, kinds: readonly string[]): Fault[] {
 }
 
 /**
- * Faults for runs in which masters lose acknowledged entries. Only one node may fail at a time, after the previous
- * fault's effects have ended.
+ * Faults for runs in which masters lose acknowledged entries. Only one node may fail at a time, and only after the
+ * effects of the previous fault have ended.
  */
 function singleFaults(random: Random): Fault[] {
   const faults: Fault[] = [];

@@ -45,7 +45,7 @@ export class SimulatedArchive {
   /** Contents of the correct archive while a different archive replaces it. */
   private right: ArchiveState | undefined = undefined;
   private readonly marks = new Map<number, ArchiveMark>();
-  /** Whether a record cannot be read. */
+  /** True if a record cannot be read. */
   isRotten = NOTHING_ROTTEN;
   /** Oldest day that the archive keeps. */
   private firstDay = 0;
@@ -121,8 +121,8 @@ export class SimulatedArchive {
   }
 
   /**
-   * Restores the correct archive. The replacement stays if it accepted newer records, because it then had everything
-   * that the log relied on.
+   * Restores the correct archive. The replacement stays if it has accepted newer records, because then it had all
+   * records on which the log relied.
    */
   mend(): void {
     const { right } = this;
@@ -237,7 +237,7 @@ function copyOf({ byPlayer, fresh, saved }: Kept): Kept {
   return { byPlayer: records, fresh: [...fresh], saved: new Map(saved) };
 }
 
-/** Whether both records belong to the same shard and player. */
+/** True if both records belong to the same shard and player. */
 function isSame(a: ArchivedPlace['record'], b: ArchivedPlace['record']): boolean {
   return a.day === b.day && a.round === b.round && a.index === b.index && compareLsn(a.lsn, b.lsn) === 0;
 }

@@ -53,18 +53,18 @@ export interface NodeSettings {
   readonly rules: Rules;
   /** Newest confirmed time recorded in this node's folder. */
   readonly timeRecord: Pick<TimeRecord, 'confirmedMs' | 'write'>;
-  /** Reports that the node's own clock, which is ahead by this much, was the only witness of the time. */
+  /** Called when only the node's own clock, which is ahead by this much, confirmed the time. */
   readonly onUnwitnessed: (aheadMs: number) => void;
   /** How long closed rounds stay in memory; undefined if there is no archive. */
   readonly memoryMs: number | undefined;
 }
 
-/** Name of a store server in cuts, which use names for processes as well. */
+/** Name of a store server in a cut. Cuts also refer to processes by name. */
 export function serverName(server: number): string {
   return `server-${server}`;
 }
 
-/** Name of the archive's server in cuts. */
+/** Name of the archive's server in a cut. */
 export const ARCHIVE = 'archive';
 /** Format that a node writes before it has read an assignment. */
 const FIRST_FORMAT = 1;
@@ -72,7 +72,7 @@ const FIRST_FORMAT = 1;
 const SMALL: TableSizes = { segmentRows: 64, pageBytes: 4096 };
 const COPY_BYTES_MAX = 1_000_000;
 const TABLE_SERVER = 0;
-/** Time after which callers have noticed that the node is not ready. */
+/** Time within which callers notice that the node is not ready. */
 const NOTICED_MS = 5000;
 const READY_POLL_MS = 100;
 
@@ -210,7 +210,7 @@ export class SimulatedNode {
   ): void {
     const { process, cluster } = this;
     this.inFlight++;
-    // The deadline starts here. Otherwise a stopped process would execute a late message after its gambler has given up
+    // Start the deadline here. Otherwise, a stopped process would execute a late message after the gambler has given up
     // and moved on.
     const deadlineMs = process.monotonicMs() + patienceMs;
     process.here(() => {
@@ -271,7 +271,7 @@ export class SimulatedNode {
     this.links.die();
   }
 
-  /** Handles SIGTERM: ends in the same order as the listeners and the process. */
+  /** Handles SIGTERM: ends the parts in the same order as the real process does. */
   async end(drainMs: number): Promise<void> {
     const { process } = this;
     await this.cluster.giveAway(drainMs);

@@ -39,7 +39,7 @@ export class SimulatedProcess implements Timers, Clock {
   every(ms: number, run: () => void): Cancel {
     let isDue = false;
     const fire = () => {
-      // If the timer fires while a run is pending, that run covers both ticks.
+      // If the timer fires while a call is pending, that call covers both ticks.
       if (isDue) return;
       isDue = true;
       this.here(() => {
@@ -79,7 +79,7 @@ export class SimulatedProcess implements Timers, Clock {
     }
   }
 
-  /** Runs a function in this process: now, after the pause, or never. */
+  /** Runs a function in this process: now, after the current pause, or never if the process has ended. */
   here(run: () => void): void {
     if (this.isDead) return;
     if (this.isStopped) this.backlog.push(run);
@@ -91,7 +91,7 @@ export class SimulatedProcess implements Timers, Clock {
     this.stoppedMs = this.time.passedMs;
   }
 
-  /** `isSuspended` means that the monotonic clock also stood still, as on a suspended machine. */
+  /** If `isSuspended` is true, the monotonic clock stands still as well, as on a suspended machine. */
   goOn(isSuspended = false): void {
     if (!this.isStopped) return;
     this.isStopped = false;

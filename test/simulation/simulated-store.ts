@@ -41,8 +41,8 @@ interface Server {
 
 export interface StoreFaults {
   /**
-   * Probabilities for each call: the request is lost, the answer is lost, or the request arrives long after its sender
-   * has given up.
+   * Probabilities for each call that the request is lost, that the answer is lost, and that the request arrives long
+   * after its sender has given up.
    */
   readonly requestLost: number;
   readonly answerLost: number;
@@ -57,8 +57,8 @@ const FAILOVER_MS = 2000;
 const LATE_MS = 5000;
 
 /**
- * The store as several Redis masters, each with replicas. Either every answer waits for the replicas, and a failover
- * loses only unanswered writes. Or answers do not wait and the replicas lag, so a failover also loses answered writes.
+ * The store as several Redis masters, each with replicas. If answers wait for the replicas, a failover loses only
+ * unanswered writes. If they do not, the replicas lag, and a failover also loses answered writes.
  */
 export class SimulatedStore {
   private readonly shards: Stored[];
@@ -146,7 +146,7 @@ export class SimulatedStore {
     return [...trimmed, ...entries];
   }
 
-  /** The store as seen by one process. `isCut` tells whether the process is cut off from a server. */
+  /** The store as seen by one process. `isCut` returns true if the process is cut off from a server. */
   accessOf(process: SimulatedProcess, isCut: (server: number) => boolean): StoreAccess {
     return new StoreAccess(this, process, isCut);
   }
@@ -241,7 +241,7 @@ export class SimulatedStore {
     return usual * slowness;
   }
 
-  /** Newest surviving head before a lost entry. If no entry is left, the log is at its beginning. */
+  /** The newest head that survives the loss of an entry; the head of an empty log if no entry is left. */
   private headBefore(shard: number, { head }: EncodedEntry): Head {
     if (head.lsn.sequence === 1) return genesisHead(this.storeId, shard);
     throw new Error('a log is not trimmed up to what its replicas lack');
@@ -272,7 +272,7 @@ export class StoreAccess extends OwnersSnapshots implements Wal, SnapshotStore {
         if (isLate?.()) return { type: 'failed', error: new OverdueError() };
         const waitsMs = store.waitsMs(store.serverOf(append.shard));
         try {
-          // When `waitsMs` have passed and the append is answered, the replicas have the entry.
+          // After `waitsMs`, when the append is answered, the replicas have the entry.
           return await this.at(
             append.shard,
             () => this.replicated(append.shard, waitsMs, store.write(append)),

@@ -89,7 +89,7 @@ const COMMON_FAULTS: Readonly<Record<string, Trouble>> = {
   'damage-snapshot': (world, random) => world.damageSnapshot(random.below(world.settings.shards)),
 };
 
-/** Faults of an archive. */
+/** Faults of the archive. */
 const ARCHIVE_FAULTS: Readonly<Record<string, Trouble>> = {
   'archive-away': (world, random) => world.archiveServer.away(0, random.between(100, LONG_MS)),
   'cut-archive': (world, random) => {
@@ -131,7 +131,7 @@ const PLAN_FAULTS: Readonly<Record<string, Trouble>> = {
   },
 };
 
-/** Events for runs in which time leaps. */
+/** Events of runs in which time leaps. */
 const TIME_FAULTS: Readonly<Record<string, Trouble>> = { leap };
 
 export const NAMES: readonly string[] = Object.keys(COMMON_FAULTS);
@@ -182,8 +182,8 @@ export const ONE_NODE: readonly string[] = [
 const ROUND_MS = 16_000;
 
 /**
- * Runs several rounds. In each, one node has a fault while a master loses the entries that its replicas lack. Each
- * round ends with a quiet period. Resolves to a list of the faults.
+ * Runs several rounds. In each round, one node has a fault while a master loses the entries that its replicas lack.
+ * Each round ends with a quiet period. Resolves to a list of the faults.
  */
 export async function failOvers(world: World, rounds: number): Promise<string[]> {
   const { random, time } = world;

@@ -18,10 +18,10 @@ const EPOCH_MS = 1_795_000_000_000;
 /** Simulated time, which stands still while any code or promise runs and then jumps to the next timer that is due. */
 export class VirtualTime implements Timers {
   nowMs = 0;
-  /** Time skipped in leaps. Clocks have advanced by it, but timers have not. */
+  /** Total time skipped in leaps, by which clocks have advanced but timers have not. */
   leapedMs = 0;
   private order = 0;
-  /** A heap whose first element is due next. */
+  /** A heap whose first element is the next timer due. */
   private readonly queue: Due[] = [];
   private turn: (() => void)[] = [];
 

@@ -11,7 +11,7 @@ import type { World } from './world.js';
 const OPERATIONS = 1000;
 const NEWEST_MARK = { epoch: 2 ** 32 - 1, sequence: 0, index: 0 };
 const SEEDS = [1, 2, 3, 4, 5, 6];
-/** Number of seeds within which a planted bug must be found. */
+/** Number of seeds, one of which must reveal a planted bug. */
 const SEEDS_MAX = 40;
 /** Bug that shows only if months pass. */
 const FORGETTING = 'ids that are forgotten after a quarter of the retention';
@@ -113,7 +113,7 @@ test('a failing run shrinks to a smaller one that also fails', async () => {
 async function firstFailing(plant: Plant, hasMonths = false): Promise<Plan> {
   for (let seed = 1; seed <= SEEDS_MAX; seed++) {
     const plan = planOf(seed, OPERATIONS, hasMonths);
-    // Only plans with a retention period have leaps of months. They are a third of the plans; skip the others.
+    // Only plans with a retention period, a third of all plans, have leaps of months. Skip the others.
     if (hasMonths && plan.retentionDays === undefined) continue;
     if ((await simulate(plan, plant)).failure !== undefined) return plan;
   }

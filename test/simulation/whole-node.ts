@@ -141,7 +141,7 @@ class Run {
   }
 
   /**
-   * Opens an account in each shard. These appends are needed because an owner notices only at its next append that a
+   * Opens an account in each shard. The appends are needed because an owner notices only at its next append that a
    * failover has lost entries.
    */
   private touchEachShard(): void {
@@ -168,7 +168,7 @@ class Run {
     await this.world.time.until(what, () => this.failure !== undefined || isSo(), withinMs + 1000);
   }
 
-  /** Checks that answers to players, wallets and log totals agree. */
+  /** Checks that the answers to the players, the wallets and the log totals agree. */
   private check(): void {
     const { world, plan } = this;
     const books = new Books();
@@ -189,7 +189,7 @@ class Run {
   }
 }
 
-/** Totals of all logs, computed by code that knows nothing about wallets. */
+/** Totals of all logs, computed by code that does not depend on the wallets. */
 class Books {
   readonly balances = new Map<string, number>();
   private readonly versions = new Map<string, number>();

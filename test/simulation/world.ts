@@ -47,7 +47,7 @@ const LOG_LINES_MAX = 400;
 const ARCHIVE_AWAY_MS = 50;
 /** Maximum number of times that one timer fires in one leap. */
 const SWEEPS_MAX = 10;
-/** Raises a limit of the wallet that the reference wallet does not have. */
+/** Raised, because the reference wallet does not have this limit. */
 const NO_LIMITS = { 'tips.unknownMax': 1_000_000 };
 
 /** A node's files, which outlive its process. */
@@ -68,13 +68,13 @@ export class World {
   readonly archiveServer: SimulatedStore;
   readonly nodes: (SimulatedNode | undefined)[] = [];
   readonly bettors: Bettors;
-  /** Newest log lines, to explain a failure. */
+  /** Newest log lines, to be printed after a failure. */
   readonly lines: string[] = [];
   /** Hook for each log line when it is written. */
   onLine: (line: string) => void = () => {};
-  /** Maximum by which a clock has been behind the true time. */
+  /** Maximum time by which a clock has been behind the true time. */
   private stampsBehindMs = 0;
-  /** Maximum by which an unconfirmed clock has been ahead of the true time. */
+  /** Maximum time by which an unconfirmed clock has been ahead of the true time. */
   private confirmedAheadMs = 0;
   /** Shards with a snapshot that has been damaged. */
   private readonly damaged = new Set<number>();
@@ -205,7 +205,7 @@ export class World {
     });
   }
 
-  /** Sends an operator command like `send` sends a callback. */
+  /** Sends an operator command in the same way as `send` sends a callback. */
   command(command: Command, done: (answer: Answer | undefined) => void): void {
     const node = this.maybeOpenNode();
     const stopWaiting = this.time.after(GIVE_UP_MS, () => done(undefined));
@@ -243,7 +243,7 @@ export class World {
     await this.time.until('every callback is answered, and all shards are served', isCalm, 120_000);
   }
 
-  /** Whether each shard is served by exactly one node. */
+  /** True if each shard is served by exactly one node. */
   servedOnce(): boolean {
     const serving = this.living.flatMap((node) => node.serving);
     return serving.length === this.settings.shards && new Set(serving).size === serving.length;
@@ -256,8 +256,8 @@ export class World {
   }
 
   /**
-   * Flips a byte in a shard's newest snapshot. Does so only once, and only if there is an older snapshot to fall back
-   * on.
+   * Flips a byte in a shard's newest snapshot. Does so only once per shard, and only if the shard has an older
+   * snapshot.
    */
   damageSnapshot(shard: number): void {
     const { snapshots } = this.store.shard(shard);

@@ -486,7 +486,7 @@ test('a snapshot past its deadline is abandoned', async () => {
   assert.match(await abandoned(host.host.takeSnapshots(late)), /no time left/);
 });
 
-test('near the memory limit snapshots are always taken at the slow pace', async () => {
+test('near the memory limit, snapshots are always taken at the slow pace', async () => {
   const wal = newWal();
   const host = await funded(wal);
   host.memory.isFull = true;
@@ -540,7 +540,7 @@ test('a damaged snapshot does not count as kept', async () => {
   assert.ok(!ids.includes(damaged.id));
 });
 
-test('trimmed entries are not orphans', async () => {
+test('trimmed entries are not saved as orphans', async () => {
   const wal = newWal();
   const host = await funded(wal, { policy: { keep: 1 } });
   await bet(host, 'ann', 't1');
@@ -550,7 +550,7 @@ test('trimmed entries are not orphans', async () => {
   assert.deepEqual(host.orphans, []);
 });
 
-test('a shard that is always due does not prevent snapshots of other shards', async () => {
+test('a shard that is always due for a snapshot does not block other shards', async () => {
   const wal = newWal();
   const host = await TestHost.started({ wal, policy: { everyEntries: 1 } });
   for (let i = 0; said(host, 'snapshot taken').length < 2; i++) {
@@ -590,7 +590,7 @@ for (const apart of [100_000, 3_000_000, 50_000_000]) {
   });
 }
 
-test('trimming keeps what every kept snapshot needs, even after a loss', () => {
+test('trimming keeps the entries that the kept snapshots need, even after a loss', () => {
   const manifest = (epoch: number, sequence: number) =>
     ({ marks: [{ lsn: { epoch, sequence }, bytes: sequence }] }) as unknown as Manifest;
   const policy = { ...POLICY, keep: 3, historyBytesMax: 0 };

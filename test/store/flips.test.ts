@@ -57,7 +57,7 @@ function usedOf(bytes: Buffer): Buffer {
 /** Picks one bit of a page that is in use. Each kind of page is equally likely. */
 function pick(files: ReadonlyMap<string, Buffer>, random: (below: number) => number): Flip {
   const names = [...files.keys()];
-  // Day files are picked twice as often as the other files.
+  // Day files are picked twice as often as other files.
   const days = names.filter((name) => /^\d/.test(name));
   const file = (random(3) < 2 ? days[random(days.length)] : names[random(names.length)]) as string;
   const bytes = files.get(file) as Buffer;

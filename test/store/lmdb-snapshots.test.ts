@@ -54,7 +54,7 @@ test('a deletion interrupted by another owner leaves an unfinished snapshot that
   });
 });
 
-test('a store closed during a deletion keeps finished work and rejects the rest', async () => {
+test('a store that is closed during a deletion rejects the rest of the work', async () => {
   await withSnapshot(async (store, log, id, folder) => {
     const deleting = assert.rejects(
       store.snapshots.deleteSnapshot(0, log.nonce, [], id),

@@ -19,7 +19,7 @@ test('a process and its successor that write simultaneously leave one intact rec
   folder.remove();
 });
 
-test('the last write of a process that is being replaced does not persist', async () => {
+test('the last write of a process that is being replaced does not last', async () => {
   const folder = makeTempFolder();
   const [old, successor] = [NodeRecord.open(folder.path, STORE), NodeRecord.open(folder.path, STORE)];
   await successor.write('id', at(2, 15));
@@ -44,7 +44,7 @@ test('a record that could not be written is written later, even if unchanged', a
   folder.remove();
 });
 
-test('a repeated write waits until the pending write is in the file', async () => {
+test('a repeated write waits for the pending one', async () => {
   const folder = makeTempFolder();
   const record = NodeRecord.open(folder.path, STORE);
   const first = record.write('id', at(1, 5));

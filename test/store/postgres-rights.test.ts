@@ -13,7 +13,7 @@ import { ARCHIVE_STORES } from '../contract/archive.js';
 import { PostgresDatabases, runSql } from '../support/postgres-databases.js';
 
 /*
- * Tests the table "who may" of docs/archive.md on a real PostgreSQL server, with the roles of config/archive-roles.sql.
+ * Tests the table "who may" in docs/archive.md on a real PostgreSQL server, with the roles in config/archive-roles.sql.
  */
 const DAY = 20_700;
 const SCRIPT = fileURLToPath(new URL('../../../config/archive-roles.sql', import.meta.url));
@@ -99,7 +99,7 @@ test('the table in docs/archive.md has the same rows as the tested statements', 
 
 const reason = whyNoPostgres();
 if (reason !== undefined) {
-  test('roles of a real PostgreSQL are tried', { skip: reason }, () => {});
+  test('the roles of a real PostgreSQL', { skip: reason }, () => {});
 } else {
   const server = startPostgres(tmpdir());
   const databases = new PostgresDatabases(server);
@@ -133,7 +133,7 @@ if (reason !== undefined) {
     await cleanUp();
   });
 
-  test('these roles suffice to create the archive, drop a day and read', async () => {
+  test('these roles suffice to create the archive, drop a day and read rounds', async () => {
     const archive = new PostgresArchive(databases.url(name, 'walletd'), ARCHIVE_STORES[0]);
     try {
       await archive.put([record(DAY - 1), record(DAY)]);

@@ -50,7 +50,7 @@ test('a server without page checksums causes a warning', () => {
   assert.match(warnings[0]?.todo ?? '', /pg_checksums --enable/);
 });
 
-test('a setting permits weak settings, but neither a replica nor an old version', () => {
+test('a setting permits weak durability, but neither a replica nor an old version', () => {
   const weak = { fsync: 'off', full_page_writes: 'off', synchronous_commit: 'off' };
   refuseServer({ ...FACTS, settings: weak }, true);
   const verdicts = judgeServer({ ...FACTS, settings: weak }, true).map(({ verdict }) => verdict);
@@ -67,7 +67,7 @@ function chownLike(folder: string, file: string): void {
 
 const reason = whyNoPostgres() ?? whyNoPgBouncer();
 if (reason !== undefined) {
-  test('a real PostgreSQL is audited', { skip: reason }, () => {});
+  test('the checks of a real PostgreSQL', { skip: reason }, () => {});
 } else {
   const server = startPostgres(tmpdir());
   const databases = new PostgresDatabases(server);

@@ -158,7 +158,7 @@ test('a WAITAOF that Redis answers late is followed by another', async () => {
   assert.deepEqual(outcome, { type: 'ok' });
 });
 
-test('a connection that ends with a WAITAOF to spare disturbs nothing', async () => {
+test('a connection that ends during a superfluous WAITAOF has no effect', async () => {
   let release = (_: unknown) => {};
   let end = (_: Error) => {};
   const cut = new Promise((_, reject) => (end = reject));

@@ -98,7 +98,7 @@ test('a store is discarded completely, and only if nothing was written to it', a
   assert.equal(await store.meta.maybeRead(), undefined);
 });
 
-test('of several owners that start together, one gets all logs and the others none', async () => {
+test('of several owners that start together, one gets all logs', async () => {
   const { storeId, store } = await created();
   for (let round = 0; round < 10; round++) {
     const contenders = await Promise.all(
@@ -134,7 +134,7 @@ test('a late append is not sent to any master', async () => {
   for (const outcome of await store.wal.append(appends, () => false)) assert.deepEqual(outcome, { type: 'ok' });
 });
 
-test('a log whose slot moves during appends has each entry once, in order', async () => {
+test('a log whose slot moves during appends has each entry once and in order', async () => {
   const { storeId, store } = await created();
   const writer = new Writer(store.wal, storeId);
   const shard = 2;

@@ -11,7 +11,7 @@ import { one, Writer } from '../contract/writer.js';
 import { RedisServer } from '../support/redis-server.js';
 import { until } from '../support/until.js';
 
-test('a wrong password is reported as such, whatever the order of replies', async () => {
+test('a wrong password is reported as such, regardless of the order of replies', async () => {
   const server = await RedisServer.start();
   try {
     const address = parseRedisAddress(`redis://walletd:wrong@127.0.0.1:${server.port}`) as RedisAddress;
@@ -95,7 +95,7 @@ test('during a restore the former owner cannot write over its open connection', 
   }
 });
 
-test('an append that is late after connecting is not sent and keeps the connection', async () => {
+test('an append whose time has passed after connecting is not sent', async () => {
   const server = await RedisServer.start();
   const address = parseRedisAddress(server.url) as RedisAddress;
   const options = { address, prefix: 'walletd', durability: { type: 'fsync' }, trustConfig: false } as const;

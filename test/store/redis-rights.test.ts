@@ -179,7 +179,7 @@ async function withStore<T>(user: string, run: (store: RedisStore) => Promise<T>
 
 /**
  * Rights of walletd's user in ACL files since version 0.1. Today only `initiator` has all of them, because only init
- * needs some.
+ * needs some of them.
  */
 const OLDER = fileOf('config/users.acl').match(/^user initiator on >CHANGE-ME (.*)$/m)?.[1] ?? '';
 
@@ -275,7 +275,7 @@ test('init loads the functions on every master', async () => {
     await store.meta.create(meta);
     for (const other of others) await other.call('FUNCTION', 'FLUSH');
     await store.close();
-    // Do what `init` does on an existing store.
+    // Repeat the steps that `init` takes on an existing store.
     const again = new RedisStore({ address, prefix: 'walletd', durability, trustConfig: false });
     await again.meta.maybeRead();
     await again.concerns();

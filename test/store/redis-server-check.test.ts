@@ -10,7 +10,7 @@ import { explain } from '../../src/store/redis/server-error.js';
 const REDIS = ['redis_version:8.0.2', 'redis_mode:MODE', 'role:master'];
 const VALKEY = ['redis_version:7.2.4', 'server_name:valkey', 'valkey_version:8.0.1', 'server_mode:MODE', 'role:master'];
 
-/** Refusal of a server with this INFO; undefined if it is accepted. */
+/** Refusal of a server with this INFO; undefined if the server is accepted. */
 async function refusal(lines: readonly string[], mode: string, isCluster: boolean): Promise<string | undefined> {
   const info = lines.join('\r\n').replace('MODE', mode);
   const check = new ServerCheck({ type: 'fsync' }, true, isCluster);
@@ -26,7 +26,7 @@ test('the cluster mode of Redis and of Valkey is recognized', async () => {
   }
 });
 
-test('a right that a function lacks gets the sentence of the ACL', () => {
+test('a missing right is reported in the same words inside and outside a function', () => {
   for (const message of [
     "ERR The user executing the script can't run this command or subcommand script: walletd_append_2, on @user_function:2.",
     "ERR ACL failure in script: User x has no permissions to run the 'set' command script: aa, on @user_function:2.",
@@ -36,7 +36,7 @@ test('a right that a function lacks gets the sentence of the ACL', () => {
   }
 });
 
-test('errors of sentinels and refused certificates name the cure', () => {
+test('errors of sentinels and refused certificates name the remedy', () => {
   const SENTINELS = 'All sentinels are unreachable and retry is disabled. Last error: ';
   for (const [message, sentence] of [
     [`${SENTINELS}NOAUTH Authentication required.`, /end WALLETD_STORE with \?sentinel=user:password/],
@@ -46,7 +46,7 @@ test('errors of sentinels and refused certificates name the cure', () => {
   ] as const) {
     const explained = explain(new Error(message));
     assert.match(explained.message, sentence);
-    // A start waits for the end of an outage, and does not wait for these.
+    // A start waits for the end of an outage, but not for the end of these errors.
     assert.ok(!(explained instanceof OutageError), message);
   }
 });

@@ -40,7 +40,7 @@ async function withStore(run: (store: RedisStore, log: Writer) => Promise<void>,
   const address = parseRedisAddress(url) as RedisAddress;
   const store = new RedisStore({ address, prefix: 'walletd', durability, trustConfig: false, isReadOnly: false });
   try {
-    // On a busy machine a replica may confirm the first write too late. Repeating the creation finds the earlier write.
+    // On a busy machine, a replica may confirm the first write too late. A repeated creation finds the earlier write.
     const creator = new RedisStore({
       address: parseRedisAddress(server.url) as RedisAddress,
       prefix: 'walletd',
@@ -124,7 +124,7 @@ test('the documented rights permit no deletions except of snapshots, and no log 
   });
 });
 
-test('a user with the rights of walletd 0.1 learns which rights are missing', async () => {
+test('the missing rights of a user from walletd 0.1 are named', async () => {
   await setUser(RULES.replace(/ \(~walletd:\*:snapshot\*.*\)$/, ''));
   const url = `redis://walletd:secret@127.0.0.1:${server.port}`;
   await withStore(
@@ -138,7 +138,7 @@ test('a user with the rights of walletd 0.1 learns which rights are missing', as
   );
 });
 
-test('a user without the right to write heads leaves no entry behind', async () => {
+test('a user without the right to write heads leaves no entry in the log', async () => {
   const url = `redis://walletd:secret@127.0.0.1:${server.port}`;
   await setUser(RULES);
   await withStore(

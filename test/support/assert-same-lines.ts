@@ -1,15 +1,15 @@
 import { AssertionError } from 'node:assert';
 
-/** Lines of each text in the message, from the first that differs. */
+/** Number of lines of each text in the message, starting with the first line that differs. */
 const LINES_SHOWN = 5;
-/** Longest part of a line in the message. */
+/** Maximum length of the part of a line that the message shows. */
 const CHARS_SHOWN = 200;
-/** Characters before the first difference, when the line is too long to be shown. */
+/** Number of characters shown before the first difference in a line that is too long to be shown completely. */
 const CHARS_BEFORE = 40;
 
 /**
- * Compares a text with its golden file. The message has the first lines that differ and nothing else: the runner of
- * Node 20 spends minutes at full CPU on the difference of two texts of 400 kB.
+ * Compares a text with its golden file. The message has only the first lines that differ: Node 20's test runner spends
+ * minutes at full CPU load to compare two texts of 400 kB.
  */
 export function assertSameLines(actual: string, expected: string): void {
   if (actual === expected) return;

@@ -4,7 +4,7 @@ import { after } from 'node:test';
 const children = new Set<ChildProcess>();
 
 /**
- * Ends a child process after the tests. A child that a failed test leaves running would prevent the test file, and so
+ * Ends a child process after the tests. A child that a failed test leaves running would keep the test file, and thus
  * the whole run, from ending.
  */
 export function endAfterTests<T extends ChildProcess>(child: T): T {

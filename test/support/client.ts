@@ -4,7 +4,7 @@ export interface CallbackAnswer {
   readonly statusCode: number;
   readonly balanceBefore?: number;
   readonly balanceAfter?: number;
-  /** Balance, which only answers to checkBalance have. */
+  /** Balance; only answers to checkBalance contain it. */
   readonly balance?: number;
 }
 
@@ -14,7 +14,7 @@ export class PlatformClient {
 
   constructor(
     private readonly url: string,
-    /** Closes a connection that has been unanswered for this long; 0 means never. */
+    /** Closes a connection without an answer for this long; 0 means never. */
     private readonly silenceMaxMs = 0,
     /** Returns additional headers for a request with this body. */
     private readonly headersOf: (body: string) => Record<string, string> = () => ({}),

@@ -1,4 +1,4 @@
-/** A hash that processes text unit by unit in invertible steps: FNV-1a, which has no secret. */
+/** A hash that processes text unit by unit in invertible steps, such as FNV-1a, which has no secret. */
 export interface Invertible {
   readonly start: number;
   step(hash: number, unit: number): number;
@@ -26,8 +26,8 @@ const BACK_MAX = 3;
 const FORWARD = 4;
 
 /**
- * Finds texts that each have one of these hashes, within some hundred milliseconds. Uses a meet-in-the-middle search: a
- * few letters backward from each target, four letters forward from the start.
+ * For each of these hashes, finds a text that has it, within a few hundred milliseconds. Uses a meet-in-the-middle
+ * search: a few letters backward from each target, four letters forward from the start.
  */
 export function collidingTexts(hash: Invertible, targets: readonly number[], count: number): string[] {
   let back = BACK_MAX;

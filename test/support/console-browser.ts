@@ -6,7 +6,7 @@ import { type Browser, type BrowserContext, chromium, type Page } from 'playwrig
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const SERIOUS = ['serious', 'critical'];
 /**
- * Time limit of every wait. It is long, because only a failing test waits this long, and a busy machine takes many
+ * Time limit of every wait. The limit is generous: only a failing test waits this long, and a busy machine takes many
  * times as long as an idle one.
  */
 const WAIT_MS = 120_000;
@@ -83,8 +83,8 @@ export class Visit {
   }
 
   /**
-   * Checks that axe-core finds no serious problem, with all rules or only these. Injects it in a way that bypasses the
-   * page's content policy, which would block it.
+   * Checks that axe-core finds no serious problem, with all rules or only with the given ones. Injects axe-core in a
+   * way that bypasses the page's content policy, which would block it.
    */
   async checkAccessibility(rules?: readonly string[]): Promise<void> {
     const options = rules === undefined ? {} : { runOnly: rules };

@@ -48,7 +48,7 @@ export class Domain {
 
   constructor(readonly rules: Rules = rulesOf(settingsWith())) {}
 
-  /** Archived rounds by player and name. */
+  /** Archived rounds by player and round name. */
   private readonly archive = new Map<string, Buffer>();
   /** Number of events that only moved rounds, by player. */
   readonly moves = new Map<string, number>();

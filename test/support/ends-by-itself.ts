@@ -1,6 +1,6 @@
 import { isMainThread } from 'node:worker_threads';
 
-/** Seconds that a test file has for its `after` hooks and its end. */
+/** Number of seconds within which a test file must run its `after` hooks and end. */
 const END_SECONDS = 30;
 
 /*
@@ -8,12 +8,13 @@ const END_SECONDS = 30;
  * test, it fails and lists its open resources. Without this module, the runner would wait for the file.
  */
 const file = process.argv[1] ?? '';
-// Threads and programs that a test starts load it, too.
+// Threads and programs that a test starts load this module, too.
 if (isMainThread && process.env.NODE_TEST_CONTEXT !== undefined && /\.(test|long|fault)\.js$/.test(file)) {
   const { after } = await import('node:test');
   after(() => {
     let left = END_SECONDS;
-    // Seconds are counted: a machine that stood still for 30 seconds has given the file no time.
+    // Count the seconds instead of reading a clock: if the machine stood still for 30 seconds, the file had no time to
+    // end.
     setInterval(() => {
       if (--left > 0) return;
       const open = process.getActiveResourcesInfo().join(', ');

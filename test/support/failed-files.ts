@@ -1,6 +1,6 @@
 import type { TestEvent } from 'node:test/reporters';
 
-/** Reporter for `node --test` that prints each file with a failed test once, a line each. */
+/** Reporter for `node --test` that prints the name of each file with a failed test, once and on a line of its own. */
 // biome-ignore lint/style/noDefaultExport: node loads a reporter as the default export
 export default async function* failedFiles(events: AsyncIterable<TestEvent>): AsyncGenerator<string> {
   const printed = new Set<string>();

@@ -8,7 +8,7 @@ import { until } from './until.js';
 import { UNLAUNCHED, WalletdProcess } from './walletd-process.js';
 
 export interface LocalClusterOptions {
-  /** WALLETD_STORE, and other settings for all nodes. */
+  /** WALLETD_STORE and the other settings of all nodes. */
   readonly env: Readonly<Record<string, string>>;
   readonly nodes: number;
   readonly program?: readonly string[];
@@ -146,7 +146,7 @@ export class LocalCluster {
     process.kill(this.node(i).pid, signal);
   }
 
-  /** A node's networks, in a cluster that can be cut. */
+  /** A node's networks, in a cluster whose networks can be cut. */
   network(i: number): Networks {
     const networks = this.networks.get(i);
     if (networks === undefined) throw new Error('the cluster is not cuttable');
@@ -180,8 +180,8 @@ export class LocalCluster {
   }
 
   /**
-   * Waits until all shards are served by other nodes than this one. Does not ask this node, because a node that is cut
-   * off may not have noticed.
+   * Waits until all shards are served by other nodes than this one. Does not query this node, because a node that is
+   * cut off may not have noticed.
    */
   async servedWithout(i: number): Promise<void> {
     await until('all its shards are served by others', async () => {

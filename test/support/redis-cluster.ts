@@ -51,12 +51,12 @@ export class RedisCluster {
     return this.servers.slice(0, this.size.masters);
   }
 
-  /** The first replica that one of the initial masters was given. */
+  /** The first replica of one of the initial masters. */
   replicaOf(master: RedisServer): RedisServer {
     return this.servers[this.size.masters + this.masters.indexOf(master)] as RedisServer;
   }
 
-  /** Current master of this slot, as reported by the server `asked`. */
+  /** Current master of this slot, according to the server `asked`. */
   async masterOf(slot: number, asked = this.servers[0] as RedisServer): Promise<RedisServer> {
     const ranges = (await asked.call('CLUSTER', 'SLOTS')) as readonly [number, number, readonly [string, number]][];
     const port = ranges.find(([first, last]) => first <= slot && slot <= last)?.[2][1];

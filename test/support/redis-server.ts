@@ -110,7 +110,7 @@ export class RedisServer {
     }
   }
 
-  /** Whether a connected replica is in sync. */
+  /** True if a connected replica is in sync. */
   async hasReplica(): Promise<boolean> {
     return /^slave\d+:.*state=online/m.test(String(await this.call('INFO', 'replication')));
   }

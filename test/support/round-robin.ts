@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 
 /**
- * The simplest possible load balancer: each connection goes to the next server in turn, or to the one after it if that
- * port refuses. It does not parse HTTP.
+ * The simplest possible load balancer: each connection goes to the next server in turn or, if that server refuses it,
+ * to the one after it. The balancer does not parse HTTP.
  */
 export class RoundRobin {
   /** Loopback ports. */
@@ -16,7 +16,7 @@ export class RoundRobin {
     this.server = createServer({ noDelay: true, pauseOnConnect: true }, (client) => this.forward(client, 0));
   }
 
-  /** If `port` is 0, uses a free one. */
+  /** If `port` is 0, the balancer uses a free port. */
   static async start(port = 0): Promise<RoundRobin> {
     const balancer = new RoundRobin();
     balancer.server.listen(port, '127.0.0.1');

@@ -15,8 +15,8 @@ const EVENTS = ['SIGTERM', 'SIGINT', 'SIGHUP', 'exit'];
 
 /**
  * Runs a command in this process, where all modules are already loaded. Use this for tests of a command's effects and
- * output rather than its process, and for only one command at a time. `export` writes directly to stdout and so needs
- * its own process, as does a `serve` that must serve.
+ * output rather than its process, and for only one command at a time. `export` writes directly to stdout and therefore
+ * needs its own process, as does a `serve` that really serves.
  */
 export async function runCommand(args: readonly string[], env: Record<string, string> = {}): Promise<Ran> {
   const printed = { stdout: '', stderr: '' };
@@ -29,7 +29,7 @@ export async function runCommand(args: readonly string[], env: Record<string, st
   console.error = (text: unknown) => {
     printed.stderr += `${text}\n`;
   };
-  // Silence the log. A server that refuses to start also logs the reason, and log lines do not go through the console.
+  // Silence the log. A server that refuses to start also logs the reason, and log lines bypass the console.
   process.env = { ...environment(env), WALLETD_LOG_LEVEL: 'silent' };
   process.exitCode = undefined;
   try {

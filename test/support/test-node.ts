@@ -47,7 +47,7 @@ export class TestNode {
     return `http://127.0.0.1:${this.mustNode().adminPort}`;
   }
 
-  /** Stops, and starts again on the same store with additional settings changed. */
+  /** Stops the node, and starts it again on the same store with more settings changed. */
   async restart(changes: Record<string, unknown> = {}): Promise<void> {
     await this.node?.stop();
     this.changes = { ...this.changes, ...changes };

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 const POLL_MS = 10;
 
 /**
- * Time limit, which only bounds how long a failing test takes. It does not check speed, because CI machines stall for
+ * Time limit, whose only purpose is to end a failing test. It is not a check of speed, because CI machines stall for
  * seconds.
  */
 const PATIENCE_MS = 60_000;

@@ -154,7 +154,7 @@ export class WalletdCommand {
     const { pid } = this.child;
     await until(`${program} runs`, () => {
       const [child] = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ');
-      // The launcher starts other programs first, which may have exited in the meantime.
+      // The launcher first starts other programs, which may have exited in the meantime.
       return child !== '' && maybeRead(`/proc/${child}/cmdline`)?.includes(program);
     });
   }

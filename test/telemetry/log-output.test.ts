@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LogOutput } from '../../src/telemetry/log-output.js';
 
-/** Pipe with limited space, and the text that has passed through it. */
+/** A pipe with limited space, and the text that has passed through it. */
 class Pipe {
   text = '';
 
@@ -29,7 +29,7 @@ test('lines are written immediately; a full pipe delays them in order', () => {
   assert.equal(pipe.text, 'first\nsecond\nthird\nfourth\n');
 });
 
-test('unread lines have a memory limit, and dropped lines are counted in their place', () => {
+test('unread lines have a memory limit, and dropped lines are counted', () => {
   const pipe = new Pipe(0);
   const output = new LogOutput(pipe.write, 250);
   for (let i = 0; i < 10; i++) output.write(`${`line ${i}`.padEnd(99)}\n`);

@@ -7,7 +7,7 @@ import { ROOT, readPage } from './pages.js';
 /** A row in the table of claims: | claim | `test/file.test.ts`: test title | */
 const ROW = /^\| ([^|]+) \| `(test\/[^`]+)`: ([^|]+) \|$/gm;
 
-test('each claim on the security page names an existing test', () => {
+test('each claim on the security page cites an existing test', () => {
   const [, table = ''] = readPage('docs/security.md').text.split('## Claims and their tests\n');
   const rows = [...table.matchAll(ROW)];
   assert.equal(

@@ -9,7 +9,7 @@ import { ROOT } from './pages.js';
 
 /*
  * Checks the manifests in config/kubernetes/ against each other and against the settings. The only maintained package
- * with Kubernetes' schemas (kubernetes-models) adds 30 MB, and this year's releases do not run on Node 20.
+ * with Kubernetes' schemas (kubernetes-models) adds 30 MB, and its releases of 2026 do not run on Node 20.
  */
 
 interface Named {
@@ -191,7 +191,7 @@ test('only nodes can reach the peer port, and they have a secret', () => {
   assert.ok(settingsOfPod().cluster.secret);
 });
 
-test('a disruption affects one node at a time and is never blocked', () => {
+test('a disruption affects one node at a time, and is never blocked', () => {
   const budget = one('PodDisruptionBudget').spec;
   assert.equal(budget.maxUnavailable, 1);
   assert.deepEqual(budget.selector, statefulSet.selector);

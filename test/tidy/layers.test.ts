@@ -16,7 +16,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   // CSV writer shared by the terminal and the console.
   csv: [],
   wallet: ['base'],
-  // What the core requires from stores, archives and the cluster's registry.
+  // The ports that stores, archives and the cluster's registry implement.
   ports: ['wallet', 'base'],
   archive: ['ports', 'wallet', 'base'],
   log: ['archive', 'ports', 'wallet', 'base'],
@@ -134,7 +134,7 @@ test('there are no import cycles', () => {
   for (const file of files) visit(file, []);
 });
 
-/** Whether the import is of a hash function, which depends only on its input. */
+/** True if the import is of a hash function, which depends only on its input. */
 const isPure = ({ from, to }: (typeof imports)[number]) => from === 'wallet/audit-chain.ts' && to === 'node:crypto';
 
 test('the domain and base folders use no package and no Node I/O', () => {
@@ -164,7 +164,7 @@ test('only one file loads uWebSockets.js', () => {
   assert.deepEqual([...users], ['http/uws.ts']);
 });
 
-test('OpenTelemetry is loaded by only one file, and only if traces are enabled', () => {
+test('only one file loads OpenTelemetry, and only if traces are enabled', () => {
   const users = new Set(imports.filter(({ to }) => to.startsWith('@opentelemetry/')).map(({ from }) => from));
   assert.deepEqual([...users], ['node/jobs/otlp-tracer.ts']);
   const loading = imports.filter((one) => target(one) === 'node/jobs/otlp-tracer.ts').map(({ from }) => from);

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { ROOT } from './pages.js';
 
 const LENGTH_MAX = 72;
-/** Areas before a colon, then what the commit does, for example "store, docs: name the archive of a backup". */
+/** Areas, a colon, and a summary of the commit, for example "store, docs: name the archive of a backup". */
 const SUBJECT = /^[a-z][\w./-]*(?:, [a-z-][\w./-]*)*: [a-z`]/;
 const UPSTREAMS = ['@{upstream}', 'HEAD~20'];
 

@@ -75,7 +75,7 @@ test('a store can be restored to its creation, but not to an earlier time', asyn
   await assert.rejects(restoredAt(wal, { type: 'time', timeMs: META.createdMs - 1 }), /there was no store at/);
 });
 
-test('a restore to before the trimmed log is refused with the earliest possible point', async () => {
+test('a restore to a trimmed part of the log names the earliest possible point', async () => {
   const wal = await recordedHistory({ keep: 2 });
   const early = await listSnapshots(0, { snapshots: wal, snapshotFormat: formats.snapshotFormat });
   const oldest = early.whole.at(-1);

@@ -111,7 +111,7 @@ test('a connection without a proof gets no token', async () => {
   }
 });
 
-test('a relay to the server gets no token', async () => {
+test('a relay in front of the server gets no token', async () => {
   const node = await TestNode.start({ 'admin.token': TOKEN });
   let seen = '';
   const relay = createTcpServer((socket) => {
@@ -155,7 +155,7 @@ test('many concurrent requests reach a server that proves itself', async () => {
   }
 });
 
-test('unknown callers get no proof to test guesses against, and guessing is throttled', async () => {
+test('unknown callers get no proof with which to test guesses', async () => {
   const node = await TestNode.start({ 'admin.token': TOKEN });
   const nonce = 'n'.repeat(43);
   const ask = async (proof: string) => {

@@ -104,7 +104,8 @@ export async function restored(frames: Frames, at?: At): Promise<{ wal: MemoryWa
 }
 
 /**
- * A store that has already been created, as a restore target. `completed` counts how often it was marked fit to serve.
+ * A store that has already been created, as a restore target. `completed` counts how often it was marked as ready to
+ * serve.
  */
 export function targetOf(wal: MemoryWal): TargetStore & { completed: number } {
   const target = {

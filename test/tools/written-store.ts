@@ -178,7 +178,7 @@ class SnapshotWriter {
   }
 }
 
-/** A copy of the wallet with more money. The wallet's own books account for the addition. */
+/** A copy of the wallet with more money. The books of the wallet account for the addition. */
 export function richer(wallet: Wallet, amount: number): Wallet {
   const copy = addImage(new Wallets(), imageOf(wallet));
   copy.balance += amount;

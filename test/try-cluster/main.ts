@@ -12,8 +12,8 @@ import { HELP, Orders } from './orders.js';
 
 /*
  * A cluster to try by hand, built from the parts of the fault tests. All child processes end with the program: each is
- * registered when it starts, and is ended when the program exits, however early. The cluster holds no real money, so
- * shutdown does not wait.
+ * registered when it starts and is ended when the program exits, even if it exits early. The cluster holds no real
+ * money, so shutdown does not wait.
  */
 const NODES = 3;
 const SHARDS = 12;

@@ -76,7 +76,7 @@ export class Orders {
     if (nobodys !== undefined) say(`nobody serves ${nobodys.join(' ')}`);
   }
 
-  /** Shards by owner; the key null stands for no owner. */
+  /** Shards by owner; the key null stands for shards without an owner. */
   private async served(): Promise<Map<string | null, number[]>> {
     const served = new Map<string | null, number[]>();
     for (const { shard, owner } of (await this.cluster.seen())?.shards ?? []) {

@@ -127,7 +127,7 @@ test('expired days are dropped as a whole', async (t) => {
   thread.expiredMs = 19_880 * DAY_MS + 1000;
   t.mock.timers.tick(60_000);
   await turns(3);
-  // At first, the newest round of day 19,879 has not expired. A day later, that day is dropped as well.
+  // At first, the newest round of day 19,879 has not expired; a day later, that day is dropped as well.
   assert.deepEqual([dropped, forgotten], [[19_879], [19_879]]);
   archiver.stop();
 });
@@ -162,7 +162,7 @@ test('no day is dropped while the archive is behind the log', async (t) => {
   archiver.stop();
 });
 
-test('memory keeps what the archive has not dropped', async (t) => {
+test('memory keeps the keys that the archive has not dropped', async (t) => {
   const { archiver, thread, days } = archiving(t);
   thread.expiredMs = 19_880 * DAY_MS;
   assert.equal(archiver.droppedBeforeMs, Number.NEGATIVE_INFINITY);

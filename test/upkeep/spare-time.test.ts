@@ -28,7 +28,7 @@ class Thread {
     }
   }
 
-  /** Lets time pass. `idleMs` is the part in which the thread was idle or did spare work. */
+  /** Lets time pass. `idleMs` is the part of this time in which the thread was idle or did spare work. */
   pass(ms: number, idleMs: number): void {
     this.nowMs += Math.max(ms - this.workedMs, 0);
     this.idleMs += Math.max(idleMs - this.workedMs, 0);
@@ -57,7 +57,7 @@ test('work runs in order, one piece per offer, and resolves with its result', as
   assert.equal(await result, 'c is done');
 });
 
-test('a busy thread spares one percent, and an idle one everything beyond a reserve', () => {
+test('a busy thread spares one percent, an idle one all time beyond a reserve', () => {
   const thread = new Thread();
   thread.ask(1, ...Array.from({ length: 1000 }, (_, i) => `${i}`));
   thread.exhaust();
@@ -67,7 +67,7 @@ test('a busy thread spares one percent, and an idle one everything beyond a rese
   }
   const { length } = thread.done;
   assert.ok(length >= 100 && length <= 120, `${length} ms of 10 s`);
-  // The thread is idle for 40 ms of 100, of which 15 are reserved. At most 10 are kept.
+  // The thread is idle for 40 of 100 ms. Of these, 15 ms are reserved, and at most 10 ms are kept.
   for (let i = 0; i < 10; i++) {
     for (let part = 0; part < 5; part++) {
       thread.pass(20, 8);

@@ -7,7 +7,7 @@ import { checkWallet } from '../../src/wallet/invariants.js';
 import type { Wallet } from '../../src/wallet/state/wallet.js';
 import { commands, Domain } from '../support/domain.js';
 
-/* Tests of apply's preconditions. The replay of a log with a gap must stop instead of guessing. */
+/* Tests of apply's preconditions: the replay of a log with a gap must stop instead of guessing. */
 
 const { cancel, place, settle } = commands;
 
@@ -87,7 +87,7 @@ test('a refused array leaves its side effect and moves no money', () => {
   assert.equal(ann.openBets, 1);
 });
 
-test('the ledger explains the balance after a round leaves memory and returns', () => {
+test('the ledger accounts for the balance after a round leaves memory and returns', () => {
   const { domain, event } = aboutToBet();
   const ann = apply(domain.wallets, event);
   domain.run(settle([{ id: 't1', betAmount: 10, payoutAmount: 25 }]));

@@ -58,7 +58,7 @@ test('an adjustment of an often adjusted bet does not read the other ids', () =>
   assert.equal(wallets.get('ann')?.bet('P1', 'bet')?.adjustmentCount, MANY + 1, 'a repeat is one');
 });
 
-test('a void that takes back many payouts reads each only a few times', () => {
+test('a void of many payouts reads each of them only a few times', () => {
   const domain = begun();
   for (let n = 0; n < MANY; n++) accept(domain, settle([{ id: `payout ${n}`, payoutAmount: 3, byRound: true }]));
   const read = textsRead(() => accept(domain, voidSettled([{ id: 'bet', payoutAmount: 3 * MANY }])));

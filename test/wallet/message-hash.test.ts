@@ -47,7 +47,7 @@ test('every field that affects a decision changes the hash', () => {
   for (const hash of hashes) assert.ok(Number.isSafeInteger(hash) && hash >= 0 && hash < 2 ** 53);
 });
 
-test('a message with a different time has the same hash unless times count', () => {
+test('without timed hashes, a message with a different time has the same hash', () => {
   const [early, late] = [place([{ id: 'a' }], { timestampMillis: 1 }), place([{ id: 'a' }], { timestampMillis: 2 })];
   assert.equal(hashOfMessage(early, false), hashOfMessage(late, false));
   assert.notEqual(hashOfMessage(early, true), hashOfMessage(late, true));

@@ -42,7 +42,7 @@ function rollbacksOf(domain: Domain) {
     .map(({ ofRound, requestId }) => [ofRound ? 'round' : 'bet', requestId]);
 }
 
-test('every message with an effect is listed once, with the balances around it', () => {
+test('every message with an effect is listed once, with the balances before and after', () => {
   const told = listed(played()).map(({ id, messages = [] }) => [
     id,
     messages.map(({ type, ofRound, amount, before, after, requestId }) => [
@@ -120,7 +120,7 @@ test('a message BY_ROUND is listed once per page', () => {
   assert.equal(told.length, 100);
 });
 
-test('a page ends early when it would have too many messages', () => {
+test('a page ends early if it would have too many messages', () => {
   const domain = new Domain();
   domain.fund('ann', 1_000_000);
   for (const id of ['a', 'b', 'c', 'd', 'e', 'f']) {

@@ -51,7 +51,7 @@ test('every operator action is in the log with name and address', () => {
   for (const event of domain.events) assert.deepEqual('by' in event && event.by, ANNA, event.type);
 });
 
-test('a repeat by any operator has its first answer and leaves no second trace', () => {
+test('a repeat by any operator gets the first answer and leaves no second trace', () => {
   const domain = domainWith({ type: 'create-player', username: 'ann', currency: 'THB' });
   for (const command of EACH) {
     const first = domain.run({ ...command, by: ANNA });
@@ -118,7 +118,7 @@ test('a correction leaves a debt only when the command allows it', () => {
   assert.deepEqual(domain.run({ ...huge, id: 'c5' }).answer, { type: 'failed', failure: 'amount-out-of-range' });
 });
 
-test('corrections are posted to the ledger under their own kind, signed', () => {
+test('corrections are posted to the ledger under a kind of their own', () => {
   const domain = domainWith(
     EACH[0] as OperationCommand,
     correction({ id: 'c1', amount: 7 }),
@@ -129,7 +129,7 @@ test('corrections are posted to the ledger under their own kind, signed', () => 
   assert.deepEqual([...books], [['corrections', 4n]]);
 });
 
-test('the ledger still explains the balance after corrections are forgotten', () => {
+test('the ledger accounts for the balance after corrections are forgotten', () => {
   const domain = domainWith(
     EACH[0] as OperationCommand,
     correction({ id: 'c1', amount: 7 }),

@@ -58,7 +58,7 @@ test('a refund gives back the stake of the confirmation', () => {
   assert.equal(domain.statusCode(place([{ id: 'b', betAmount: 90 }], { id: 'q-new' })), 20002, 'it was opened before');
 });
 
-test('an acknowledged message of an older walletd stays a repeat', () => {
+test('a message that an older walletd acknowledged remains a repeat', () => {
   const rules = rulesOf(settingsWith(), {});
   const old = { ...rules, remembersMessages: false, keepsRequests: false };
   const before = waiting(old);

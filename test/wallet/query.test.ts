@@ -5,7 +5,7 @@ import { commands, Domain } from '../support/domain.js';
 
 const { place, settle, rollback, placeTip, tip } = commands;
 
-test("a player's pages have no gaps or repeats, even with creations in between", () => {
+test("a player's pages have no gaps or repeats despite new transactions in between", () => {
   const domain = new Domain();
   domain.fund('ann', 1_000_000);
   domain.run(place(Array.from({ length: 7 }, (_, i) => ({ id: `array${i}`, roundId: `r${i}` }))));

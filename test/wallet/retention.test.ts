@@ -12,7 +12,7 @@ function forget(domain: Domain, days: number) {
   return domain.run({ type: 'forget', username: 'ann', beforeMs });
 }
 
-test('the ledger explains the balance while old rounds are forgotten one by one', () => {
+test('the ledger accounts for the balance while old rounds are forgotten one by one', () => {
   const domain = new Domain();
   domain.fund('ann', 100);
   domain.run(place([{ id: 'old', roundId: 'r-old' }]));
@@ -85,7 +85,7 @@ test('there is no event if nothing is old enough to be forgotten', () => {
   checkWallet(domain.wallet('ann'));
 });
 
-test('a long wallet finds the right transactions before and after it forgets', () => {
+test('a long wallet finds the right transactions before and after it forgets some', () => {
   const domain = new Domain();
   domain.fund('ann', 100_000);
   for (let i = 0; i < 50; i++) {

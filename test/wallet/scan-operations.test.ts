@@ -10,7 +10,7 @@ import {
 import type { Wallets } from '../../src/wallet/state/wallets.js';
 import { Domain, throughSnapshot } from '../support/domain.js';
 
-/** Number of players, more than one turn examines. */
+/** Number of players; one turn does not examine this many. */
 const PLAYERS = 1100;
 const ANYTHING: WantedOperations = {
   by: undefined,
@@ -53,7 +53,7 @@ function scan(wallets: Wallets, wanted: Partial<WantedOperations>, after: AuditP
   return { found, turns };
 }
 
-test('a scan finds operations of hibernated players, wakes none and takes several turns', () => {
+test('a scan finds operations of hibernated players and wakes none of them', () => {
   const { wallets } = played();
   const { found, turns } = scan(wallets, {}, undefined, 10_000);
   assert.equal(found.length, PLAYERS + 3 * 11);

@@ -51,7 +51,7 @@ test('all elements of an array need the token, except in an array of repeats', (
   assert.equal(one.statusCode(array), 0);
 });
 
-test('setting the same session or ending none leaves no event', () => {
+test('setting the same session again or ending a missing one causes no event', () => {
   const one = domain();
   const set = { type: 'set-session', username: 'ann', session: { digest, endMs: 5 } } as const;
   const end = { type: 'end-session', username: 'ann' } as const;

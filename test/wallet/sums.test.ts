@@ -26,7 +26,7 @@ test('an exact sum stays exact for any amounts', () => {
   );
 });
 
-test('the ledger explains the balance even when sums exceed safe integers', () => {
+test('the ledger accounts for the balance even when sums exceed safe integers', () => {
   const domain = new Domain();
   domain.fund('ann', 0);
   for (let i = 0; i < 40; i++) {

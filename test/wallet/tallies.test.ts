@@ -40,7 +40,7 @@ test('sums beyond the precision of doubles stay exact after storing and reading'
   ]);
 });
 
-test('a message that is only remembered counts as no bet and no rollback', () => {
+test('a message that is only remembered counts as neither bet nor rollback', () => {
   const domain = new Domain();
   domain.fund('ann', 1000);
   domain.run(commands.place([{ id: 'a' }]));
@@ -96,7 +96,7 @@ test('a single-state round counts as a bet and a settlement of its product', () 
   ]);
 });
 
-test('ledger totals report when a limit on days, currencies or products is reached', () => {
+test('ledger totals report that a limit on days, currencies or products was reached', () => {
   const tallies = new Tallies();
   for (let day = DAY; day < DAY + 40; day++) tallies.add('THB', deposited(1, day));
   const { days, isCut } = tallies.toJSON();

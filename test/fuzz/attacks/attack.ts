@@ -1,7 +1,7 @@
 import type { Random } from '../random.js';
 import type { Sending } from '../sending.js';
 
-/** Information about its target that an attack needs. */
+/** The information that an attack needs about its target. */
 export interface Aim {
   readonly bodyBytesMax: number;
   /** Secrets of a target that has signed callbacks and operator tokens. */

@@ -7,7 +7,7 @@ import type { Attack } from './attack.js';
 const PARTS_MAX = 40;
 const PAUSE_MAX_MS = 40;
 
-/** A body in many small chunks, in time or too late. */
+/** A body in many small chunks, which arrives in time or too late. */
 export const slowUploads: Attack = {
   name: 'slow uploads',
   plan: (random) => {
@@ -62,7 +62,7 @@ export const pipelining: Attack = {
   },
 };
 
-/** More simultaneous requests than the limit allows: some complete, and some that are only begun. */
+/** More simultaneous requests than the limit allows: some complete, and some only begun. */
 export const floods: Attack = {
   name: 'floods',
   plan: (random) =>

@@ -9,8 +9,8 @@ const ARCHIVED = { WALLETD_RETENTION_MEMORY_SECONDS: '0.02', WALLETD_SHARDS: '7'
 const PAUSE_MS = 60;
 const LANES = 96;
 /**
- * Number of concurrent histories with an archive. It is lower, because rounds leave memory only while the thread has
- * spare time, which pauses in the histories provide.
+ * Number of concurrent histories with an archive. The number is lower, because rounds leave memory only while the
+ * thread has spare time, and the pauses in the histories provide that time.
  */
 const ARCHIVE_LANES = 48;
 const KILL_EVERY_MS = 1000;

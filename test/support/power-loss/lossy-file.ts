@@ -9,7 +9,7 @@ interface Change {
   readonly at: number;
   readonly offset: number;
   readonly data: Buffer | undefined;
-  /** Whether the file descriptor was opened with O_DSYNC. */
+  /** True if the file descriptor was opened with O_DSYNC. */
   readonly isDurable: boolean;
 }
 

@@ -140,7 +140,7 @@ test('only its owner can read a file, which is either complete or absent', () =>
     assert.ok(!existsSync(broken) && !existsSync(`${broken}.partial`));
   }));
 
-test('an interrupted backup leaves nothing', () =>
+test('an interrupted backup leaves no file', () =>
   inFolder(async (path) => {
     const stop = new AbortController();
     const stopping = async function* () {
@@ -153,7 +153,7 @@ test('an interrupted backup leaves nothing', () =>
     assert.ok(!existsSync(path) && !existsSync(`${path}.partial`));
   }));
 
-test('a backup interrupted during a store outage leaves nothing', () =>
+test('a backup that is interrupted during a store outage leaves no file', () =>
   inFolder(async (path) => {
     const stop = new AbortController();
     let answer = () => {};
@@ -287,7 +287,7 @@ test('a different kind of file or a newer version is refused in one sentence', (
     );
   }));
 
-test('the first of two writers that continue a file notices the other', () =>
+test('of two writers that continue a file, the first notices the other', () =>
   inFolder(async (path) => {
     const wal = await recordedHistory({ bets: 2 });
     await write(path, framesOf(wal));

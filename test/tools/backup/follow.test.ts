@@ -69,7 +69,7 @@ test('later entries continue the copy across owners, segment by segment', async 
   assert.deepEqual(await walletsOf(copy), await walletsOf(wal));
 });
 
-test('nothing is written when no entries come', async () => {
+test('nothing is written while there are no new entries', async () => {
   const wal = await recordedHistory();
   const { coverage } = await copied(wal);
   const stop = new AbortController();
@@ -83,7 +83,7 @@ test('nothing is written when no entries come', async () => {
   }
 });
 
-test('a log trimmed before it was copied is reported in one sentence', async () => {
+test('a log that was trimmed before it was copied is reported in one sentence', async () => {
   const wal = await recordedHistory();
   const { coverage } = await copied(wal);
   await goOn(wal, 8, 'late', { keep: 1 });

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { backupNameAt, backupsIn, isDue, parseRotation } from '../../../src/tools/backup/rotation.js';
 import { inTempFolder } from '../../support/temp-folder.js';
 
-test('a rotation is given as a size or a time', () => {
+test('the limit for a rotation is a size or a time', () => {
   assert.deepEqual(parseRotation('8GiB'), { type: 'bytes', max: 8 * 2 ** 30 });
   assert.deepEqual(parseRotation('90m'), { type: 'ms', max: 5_400_000 });
   for (const text of ['', '0h', '8', 'GiB', '-1h', '1.5h', '1 h', '1s', '9999999h']) {

@@ -27,7 +27,7 @@ test('readable entries of a broken log are shown with a note about the damage', 
   assert.match(found.notes.join(), /entry 1-4 is damaged.*is that at 1-3/s);
 });
 
-test('an entry with a wrong LSN is noted and causes no loop', async () => {
+test('an entry with a wrong LSN is reported and causes no endless loop', async () => {
   const store = new WrittenStore();
   await store.takeOver();
   await store.fund('ann', 100);
@@ -86,7 +86,7 @@ test('operations in both log and snapshot are shown once each', async () => {
   );
 });
 
-test('an inspection can have more items than a call can take arguments', async () => {
+test('an inspection can have more items than a function call can have arguments', async () => {
   const store = new WrittenStore();
   await store.takeOver();
   await store.fund('ann', 1);

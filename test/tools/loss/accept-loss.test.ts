@@ -135,7 +135,7 @@ for (const [what, lose] of [
   ],
   ['its newest entries, and a snapshot has them', async (wal: MemoryWal) => wal.loseTail(0, 3)],
 ] as const) {
-  test(`no tool reads across the fence that accepts the loss of ${what}`, async () => {
+  test(`no tool reads beyond the fence that accepts the loss of ${what}`, async () => {
     const wal = await played(8);
     await lose(wal);
     const before = await wal.head(0);
@@ -187,7 +187,7 @@ test('accepting a later loss does not accept damage before a complete snapshot',
   assert.equal((await look()).findings.count('log'), 2);
 });
 
-test('entries lost after an accepted loss, including its fence, can be put back', async () => {
+test('entries that are lost after an accepted loss can be restored', async () => {
   const wal = await played(8);
   wal.loseTail(0, 3);
   await acceptLoss(await lossOf(wal), depsOf(wal));
@@ -212,7 +212,7 @@ test('a store can be restored to entries before an accepted loss', async () => {
   assert.equal(await entriesUpTo(wal, await wal.head(0)), 1, 'the fence, and the snapshot at it');
 });
 
-test('readers at the end of a log continue after it lost only its tail', async () => {
+test('readers at the end of a log continue after it loses only its tail', async () => {
   const wal = await played(8);
   const before = await wal.head(0);
   const acknowledged = () => ({ lsn: { epoch: 1, sequence: before.lsn.sequence + 1 }, checksum: 7 });

@@ -66,7 +66,7 @@ function imageOf(roundId: string): Buffer {
   return writer.copied();
 }
 
-test('an archive with every record that the log relies on has no loss', async () => {
+test('an archive that has every record that the log relies on has no loss', async () => {
   const { deps } = await archived(3, 3);
   assert.deepEqual(await findArchiveLoss([0], deps, ALL), { shards: [], missingDays: [] });
 });

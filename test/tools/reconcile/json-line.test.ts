@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { parse } from 'lossless-json';
 import { valuesOfLine } from '../../../src/tools/reconcile/json-line.js';
 
-/** Values of the line, member by member, as a parser that keeps all digits reads them. */
+/** Values of the line, member by member, as read by a parser that keeps all digits. */
 function parsed(line: string): Map<string, string> {
   const object = parse(line, null, (digits) => digits) as object;
   return new Map(Object.entries(object).map(([name, value]) => [name, typeof value === 'string' ? value : '']));

@@ -15,7 +15,7 @@ export interface Told {
   payout: number | null;
   betStatus: string;
   updatedDate: string;
-  /** Way in which the round ended. Only this test uses the field. */
+  /** The way in which the round ended. Only this test uses the field. */
   readonly way: Way;
 }
 

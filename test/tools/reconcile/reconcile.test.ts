@@ -79,7 +79,7 @@ test('a history that agrees has no differences and the same sums as the store', 
 });
 
 interface Planted {
-  /** The change is applied to the first record whose round ended in this way. */
+  /** Changes the first record whose round ended in this way. */
   readonly way: Way;
   readonly change: (record: Told) => readonly Told[];
   readonly found: (record: Told) => readonly string[];
@@ -370,7 +370,7 @@ test('credits without a bet are summed by day and product and cause no differenc
   assert.ok(found.sums.all().every(({ isEqual }) => isEqual));
 });
 
-test('temporary files have no name, even if the history cannot be read', async () => {
+test('temporary files have no names, even if the history cannot be read', async () => {
   const mine = () => readdirSync(tmpdir()).filter((name) => name.startsWith('walletd-reconcile-'));
   const { store, told } = await playedStore();
   const wrong = { ...(told[0] as Told), betStatus: 'WON' };

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { test } from 'node:test';
 import { Spill } from '../../../src/tools/reconcile/spill.js';
 
-test('values of any length are read back from their part in order', () => {
+test('values of any length are read back in order, part by part', () => {
   const spill = new Spill<{ n: number; text: string }>(tmpdir(), 3);
   try {
     const lengths = [0, 1, 5000, 5000, 5461, 5462, 20_000, 3, 16_384, 70_000, 1, 1];

@@ -104,7 +104,7 @@ test('a store that is not empty is refused and left unchanged', () =>
     }
   }));
 
-test('remains of a hand-emptied store are refused, not merged into the new store', () =>
+test('remains of a store that was emptied by hand are refused', () =>
   withStores(async ({ redis }) => {
     await server.call('HSET', 'spent:{1}:snapshots', 'aaaaaaaaaaaaaaaa', '');
     const snapshots = restoreInto(redis('spent'), framesOf(await recordedHistory()));
@@ -118,7 +118,7 @@ test('remains of a hand-emptied store are refused, not merged into the new store
     await assert.rejects(redis('gone').meta.maybeRead(), /not finished/);
   }));
 
-test('an interrupted restore leaves a store that refuses everything, even a second restore', () =>
+test('an interrupted restore leaves a store that even a second restore refuses', () =>
   withStores(async ({ lmdb, redis }) => {
     for (const store of [lmdb('half'), redis('half')]) {
       const cut = async function* (): AsyncGenerator<Frame> {

@@ -330,7 +330,7 @@ test('Redis restored from 3 into 16 shards has the same books, archive and answe
     }
   }));
 
-/** An in-memory target in which nothing is known until it is created. */
+/** An in-memory target, whose contents exist only after its creation. */
 class MemoryTarget implements TargetStore {
   readonly archive = new MemoryArchive();
   created: StoreMeta | undefined = undefined;
@@ -463,14 +463,14 @@ test('a restore waits out an outage of the target and sends the bytes again', as
   }
 });
 
-test('a dry run makes every check and reports what a real restore would', async () => {
+test('a dry run makes all checks and reports the result of a real restore', async () => {
   const history = await played(3, 8);
   const { shards } = await restoreInShards(framesOf(history), dryTarget(true), 4, restoring);
   assert.equal(shards.length, 4);
   await assert.rejects(restoreInShards(framesOf(history), dryTarget(false), 4, restoring), /the new one has none/);
 });
 
-test('damage stops the restore, and the store is not fit to serve', async () => {
+test('damage stops the restore, and the store is not ready to serve', async () => {
   const history = await played(3, 9);
   const cases: readonly (readonly [(frame: Frame, entry: number) => Frame[], RegExp])[] = [
     [(frame, entry) => (entry === 3 ? [] : [frame]), /does not follow/],

@@ -109,7 +109,7 @@ test('a snapshot that covers more than the log stops the copy', async () => {
   await assert.rejects(restored(framesOf(wal)), /snapshot \w+ of shard 0 holds entries up to .* lost what is between/);
 });
 
-test('a snapshot replaced while being read gives way to the newer one without warning', async () => {
+test('a snapshot that is replaced while it is read causes no warning', async () => {
   const wal = await recordedHistory();
   const { id } = await newest(wal);
   const warnings: string[] = [];
@@ -168,14 +168,14 @@ test('a log trimmed during the copy is copied up to the last entry read', async 
   );
 });
 
-test('progress only grows and never exceeds its total', async () => {
+test('progress never decreases and never exceeds its total', async () => {
   const steps: number[] = [];
   await collect(framesOf(await recordedHistory(), { onProgress: (done, total) => steps.push(done / total) }));
   assert.ok(steps.length > 2);
   for (const [i, step] of steps.entries()) assert.ok(step > (steps[i - 1] ?? 0) && step <= 1, steps.join(' '));
 });
 
-test('a missing, foreign or damaged entry stops the restore and leaves an unfinished target', async () => {
+test('a missing, foreign or damaged entry stops the restore', async () => {
   const wal = await recordedHistory({ bets: 4 });
   const spoilers: ((frame: Frame, entry: number) => Frame[])[] = [
     (frame, entry) => (entry === 3 ? [] : [frame]),

@@ -117,7 +117,7 @@ test('a missing first, middle or last entry is found', async () => {
   const found = async (lsn: string) => messages(await look(withEntry(store, lsn, () => undefined))).join();
   assert.match(await found('1-9'), /entry 1-10 of shard 0 does not follow 1-8/);
   assert.match(await found(head), new RegExp(`ends at 1-42, and its head says ${head}`));
-  // A missing beginning is correct trimming only if a snapshot covers it.
+  // A log without its beginning was trimmed correctly only if a snapshot covers the missing part.
   assert.deepEqual(await found('1-1'), '');
   const young = new WrittenStore();
   await young.takeOver();
@@ -198,7 +198,7 @@ test('--deep finds a snapshot that lacks a player or has a different version', a
   assert.deepEqual(messages(await lookDeep(store.reader)), [`snapshot: shard 0: snapshot ${id} lacks bob`]);
 });
 
-test('a fuzzy snapshot is as good as any other', async () => {
+test('a fuzzy snapshot passes verification', async () => {
   const store = await storyOf();
   const snapshot = await store.beginSnapshot();
   await snapshot.chunk(1);
@@ -321,7 +321,7 @@ test('an empty log is intact, but a log with missing entries is not', async () =
   assert.match(messages(await look(gone)).join(), /log of shard 0 ends at 0-0, and its head says 1-1/);
 });
 
-test('the list of differences is bounded, but their count is not', async () => {
+test('the list of findings is bounded, but their number is not', async () => {
   const store = new WrittenStore();
   await store.takeOver();
   for (let i = 0; i < 50; i++) await store.fund(`p${i}`, 1);

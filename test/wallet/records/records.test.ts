@@ -19,7 +19,7 @@ const NUM_RUNS = 60;
 
 const texts = fc.oneof(fc.string({ unit: 'binary', maxLength: 300 }), fc.stringMatching(/^[-\w]*$/), fc.uuid());
 
-test('numbers, signed numbers and texts are read back as written', () => {
+test('numbers, signed numbers and texts are read back as they were written', () => {
   const bytes = Buffer.alloc(4096);
   fc.assert(
     fc.property(fc.maxSafeNat(), fc.maxSafeInteger(), texts, (n, z, text) => {
@@ -50,7 +50,7 @@ test('numbers, signed numbers and texts are read back as written', () => {
   );
 });
 
-test('a text longer than any id is read back as written', () => {
+test('a text longer than any id is read back as it was written', () => {
   for (const letter of ['a', 'é', '日']) {
     for (const length of [4095, 4096, 4097, 5461, 5462, 100_000, 1_000_000]) {
       const text = letter.repeat(length);
@@ -136,7 +136,7 @@ test('blobs keep their bytes while others are added, freed and moved', () => {
       assert.equal(slab.count, model.size);
       for (let rounds = 0; rounds < 3; rounds++) while (!slab.compact(onMove));
       check();
-      // At most half of the remaining space is free, except for one page per length and a few spare pages.
+      // At most half of the space is free, except for one page per length and a few spare pages.
       const lengths = 20;
       assert.ok(slab.bytes <= 1.5 * slab.bytesUsed * 1.3 + (lengths + 4) * 1024, `${slab.bytes} of ${slab.bytesUsed}`);
       for (const { place } of model.values()) slab.free(place);
