@@ -5,6 +5,7 @@ import { DAY_MS } from '../base/time.js';
 import { checkArchiveIdentity } from '../node/boot/examine-archive.js';
 import { EXIT } from '../node/settings/exit-codes.js';
 import { ArchiveBehindError } from '../ports/archive-behind-error.js';
+import { FormatError } from '../store/format/format-error.js';
 import { openFormats } from '../store/format/store-formats.js';
 import { encodeMeta, withArchive } from '../store/meta.js';
 import { checkBackup } from '../tools/backup/backup-reader.js';
@@ -273,7 +274,7 @@ export class BackupRun {
   private async checkArchive(): Promise<void> {
     const { settings, meta } = this.source;
     await checkArchiveIdentity(settings, meta).catch((error: Error) => {
-      throw error.name === 'FormatError' ? new OtherArchiveError(error.message) : error;
+      throw error instanceof FormatError ? new OtherArchiveError(error.message) : error;
     });
   }
 

@@ -1,4 +1,5 @@
 import { Command, CommanderError, type OutputConfiguration } from 'commander';
+import { UserError } from '../base/user-error.js';
 import { concealed } from '../config/in-force.js';
 import { EXIT } from '../node/settings/exit-codes.js';
 import { BUILD } from '../node/settings/version.js';
@@ -28,32 +29,6 @@ const VERBS: Readonly<Record<string, () => Promise<(program: Command) => void>>>
 const NEED_NO_COMMAND = ['--version', '-V'];
 /** The command that needs all others to be loaded, because its script lists every command. */
 const NEEDS_ALL = 'completion';
-
-/** User errors: walletd prints one sentence. Any other error is a bug in walletd and is printed with its stack. */
-const USER_ERRORS = [
-  'ConfigError',
-  'StoreError',
-  'RecoveryError',
-  'FencedError',
-  'FormatError',
-  'DamagedArchiveError',
-  'DamagedRecordError',
-  'ArchiveBehindError',
-  'ToolError',
-  'CutOffError',
-  'OtherArchiveError',
-  'NoBinaryError',
-  'PlayersError',
-];
-
-/** Exit codes by error name. Any other error exits with `EXIT.failure`. */
-const EXIT_CODES: Readonly<Record<string, number>> = {
-  ConfigError: EXIT.usage,
-  CutOffError: EXIT.cutOff,
-  OtherArchiveError: EXIT.otherArchive,
-  FencedError: EXIT.fenced,
-  PlayersError: EXIT.cannotKnow,
-};
 
 /**
  * Builds the command line with only the command that was called. The help needs all commands, which take half a second
@@ -86,16 +61,13 @@ the follower of the backup.`,
 export function explain(error: unknown): number {
   // commander has already printed the error. Its help and version output also end here.
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
-  const { name, message, stack } = error as Error;
-  console.error(
-    `walletd: ${USER_ERRORS.includes(name) || isSystemError(error) ? concealed(printable(message)) : stack}`,
-  );
-  return EXIT_CODES[name] ?? EXIT.failure;
+  const { message, stack } = error as Error;
+  const isSentence = error instanceof UserError || isSystemError(error);
+  console.error(`walletd: ${isSentence ? concealed(printable(message)) : stack}`);
+  return EXIT[error instanceof UserError ? error.ending : 'failure'];
 }
 
 /** System errors, such as a port in use or a folder that cannot be written. */
 function isSystemError(error: unknown): boolean {
-  return (
-    typeof (error as { syscall?: unknown }).syscall === 'string' || /^cannot listen/.test((error as Error).message)
-  );
+  return typeof (error as { syscall?: unknown }).syscall === 'string';
 }

@@ -1,6 +1,7 @@
 import { hostname } from 'node:os';
 import { describeOwner, ownerOf } from '../log/take-over.js';
 import { formatsOf } from '../store/format/store-formats.js';
+import { ToolError } from '../tools/store-reader.js';
 import { findRunningServer } from './running-server.js';
 import { isAlive } from './stopped-store.js';
 import { settingsToRead } from './store-address.js';
@@ -43,6 +44,6 @@ async function answering(storeIds: readonly string[]): Promise<string[]> {
     }
     return [];
   } catch (error) {
-    return error instanceof Error && error.name === 'ToolError' ? [`${error.message}: is it serving this store?`] : [];
+    return error instanceof ToolError ? [`${error.message}: is it serving this store?`] : [];
   }
 }

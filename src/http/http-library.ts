@@ -1,15 +1,11 @@
 import type { Logger } from '../base/logger.js';
+import { UserError } from '../base/user-error.js';
 import type { HttpApp, HttpLibrary, ListeningSocket } from './http-port.js';
 import { NODE_HTTP } from './node-http.js';
 import { loadUws } from './uws.js';
 
 /** `auto` selects uWebSockets.js if one of its binaries loads, and Node's own HTTP otherwise. */
 export type HttpLibraryChoice = 'auto' | 'uws' | 'node';
-
-/** A user error, for which only one sentence is printed. */
-class NoBinaryError extends Error {
-  override readonly name = 'NoBinaryError';
-}
 
 /** Measured in docs/performance.md. */
 const COSTS = '8 to 10 us more of the main thread for each callback';
@@ -28,7 +24,7 @@ export async function loadHttpLibrary(choice: HttpLibraryChoice, log: Logger): P
   const { version, platform, arch } = process;
   const why = `no binary of uWebSockets.js loads in Node ${version} on ${platform} ${arch} (${uws.causes.join('; ')})`;
   if (choice === 'uws')
-    throw new NoBinaryError(`httpLibrary is uws, but ${why}: set it to auto (docs/operations.md, Node)`);
+    throw new UserError(`httpLibrary is uws, but ${why}: set it to auto (docs/operations.md, Node)`);
   log.warn(
     { code: 'http-library-slow', library: NODE_HTTP.name, costs: COSTS, why, page: 'docs/operations.md' },
     "Node's own HTTP serves callbacks, because no faster library loads",
@@ -45,7 +41,7 @@ export async function mustListen(
 ): Promise<ListeningSocket> {
   const socket = await library.listen(app, host, port);
   if (socket === undefined)
-    throw new Error(
+    throw new UserError(
       `cannot listen on ${host}:${port} for callbacks (host, port): the port is taken, or the address is not ours`,
     );
   return socket;

@@ -36,6 +36,7 @@ export interface TakeOverDeps extends RetryPolicy {
 /** The log has an owner other than the one that this process expected. */
 export class FencedError extends RecoveryError {
   override readonly name = 'FencedError';
+  override readonly ending = 'fenced';
 
   constructor(
     readonly shard: number,

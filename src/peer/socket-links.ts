@@ -4,6 +4,7 @@ import { createServer as createTlsServer, type Server as TlsServer } from 'node:
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { WebSocket, WebSocketServer } from 'ws';
 import type { Logger } from '../base/logger.js';
+import { UserError } from '../base/user-error.js';
 import type { PeerAddress, PeerEvents, PeerLinks, PeerMessage } from '../cluster/peer-protocol.js';
 import type { ConnectionCounts } from '../listener/connection-counts.js';
 import { BRIEF_TIMEOUTS, HANDSHAKE_TIMEOUT_MS, ServerGuard } from '../listener/server-guard.js';
@@ -90,7 +91,7 @@ export class SocketLinks implements PeerLinks {
     const { host, port } = this.address;
     server.listen(port, host);
     await once(server, 'listening').catch(({ message }: Error) => {
-      throw new Error(`cannot listen on ${host}:${port} for other nodes (cluster.host, cluster.port): ${message}`);
+      throw new UserError(`cannot listen on ${host}:${port} for other nodes (cluster.host, cluster.port): ${message}`);
     });
     const peers = new WebSocketServer({ server, maxPayload: FRAME_BYTES_MAX, perMessageDeflate: false });
     peers.on('error', (error) =>

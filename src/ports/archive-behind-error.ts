@@ -1,3 +1,4 @@
+import { UserError } from '../base/user-error.js';
 import { type ArchiveMark, compareMarks, formatMark } from '../wallet/archive-mark.js';
 import type { MissingDay } from './archive.js';
 
@@ -5,7 +6,7 @@ import type { MissingDay } from './archive.js';
  * Thrown if the archive lacks records that the log relies on. The archive is then empty, out of date or a different
  * one, so an empty lookup result proves nothing.
  */
-export class ArchiveBehindError extends Error {
+export class ArchiveBehindError extends UserError {
   override readonly name = 'ArchiveBehindError';
 }
 

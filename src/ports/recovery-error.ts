@@ -1,3 +1,4 @@
+import { UserError } from '../base/user-error.js';
 import { formatLsn } from './lsn.js';
 import type { Entry } from './wal.js';
 
@@ -5,7 +6,7 @@ import type { Entry } from './wal.js';
  * The log cannot be continued in its current state. walletd does not guess; an operator must investigate. `fact` is the
  * message without its advice to the operator.
  */
-export class RecoveryError extends Error {
+export class RecoveryError extends UserError {
   override readonly name: string = 'RecoveryError';
 
   constructor(

@@ -2,12 +2,14 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { messageOf } from '../base/message-of.js';
 import { quoted } from '../base/quoted.js';
+import { UserError } from '../base/user-error.js';
 import { OPENING_BALANCE } from './case.js';
 import type { Player } from './message.js';
 
 /** Explains in one sentence why there is no player to play with, through no fault of the operator. */
-export class PlayersError extends Error {
+export class PlayersError extends UserError {
   override readonly name = 'PlayersError';
+  override readonly ending = 'cannotKnow';
 }
 
 /** Source of new players with `OPENING_BALANCE`. Rejects with a `PlayersError` if there are none left. */

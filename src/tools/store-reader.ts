@@ -1,3 +1,4 @@
+import { UserError } from '../base/user-error.js';
 import type { Archive } from '../ports/archive.js';
 import type { SnapshotFormat, SnapshotStore } from '../ports/snapshot-store.js';
 import type { Entry, EntryFormat, Head, Wal } from '../ports/wal.js';
@@ -33,7 +34,7 @@ export interface StoreReader {
 }
 
 /** Human-readable sentence about something that a tool cannot do, and the reason. */
-export class ToolError extends Error {
+export class ToolError extends UserError {
   override readonly name = 'ToolError';
 }
 

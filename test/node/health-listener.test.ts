@@ -40,7 +40,7 @@ test('a port in use is reported with the settings to change', async (t) => {
   const { port } = other.address() as { port: number };
   await assert.rejects(
     HealthListener.maybeOpen({ host: '127.0.0.1', port }, () => 'ready', counts),
-    /^Error: cannot listen on 127\.0\.0\.1:\d+ for load balancers \(health\.host, health\.port\): .*EADDRINUSE/,
+    /^UserError: cannot listen on 127\.0\.0\.1:\d+ for load balancers \(health\.host, health\.port\): .*EADDRINUSE/,
   );
 });
 

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { UserError } from '../../base/user-error.js';
 import type { Settings } from '../../config/schema.js';
 import { UNCACHED } from '../../listener/answer-headers.js';
 import type { ConnectionCounts } from '../../listener/connection-counts.js';
@@ -33,7 +34,7 @@ export class HealthListener {
     new ServerGuard(server, CONNECTION_LIMITS, counts);
     server.listen(port, host);
     await once(server, 'listening').catch(({ message }: Error) => {
-      throw new Error(`cannot listen on ${host}:${port} for load balancers (health.host, health.port): ${message}`);
+      throw new UserError(`cannot listen on ${host}:${port} for load balancers (health.host, health.port): ${message}`);
     });
     return new HealthListener(server, (server.address() as AddressInfo).port);
   }

@@ -1,8 +1,9 @@
+import { UserError } from '../../base/user-error.js';
 import { ConfigError } from '../../config/config-error.js';
 
 /** Thrown if a store cannot be used with these settings. The message tells the user how to fix the problem. */
-export class StoreError extends Error {
-  override readonly name = 'StoreError';
+export class StoreError extends UserError {
+  override readonly name: string = 'StoreError';
 }
 
 /** Thrown if there is no store at the configured location. */

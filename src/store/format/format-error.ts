@@ -1,7 +1,8 @@
+import { UserError } from '../../base/user-error.js';
 import { writtenByNewer } from '../../base/written-by-newer.js';
 
 /** Bytes that violate FORMAT.md: they are damaged, or were written by a different program or a newer version. */
-export class FormatError extends Error {
+export class FormatError extends UserError {
   override readonly name: string = 'FormatError';
   readonly isUnknown: boolean = false;
 }
