@@ -30,7 +30,7 @@ export function hasReplies({ commands, queries }: Batch): boolean {
   return commands.length > 0 || queries.length > 0;
 }
 
-/** Discards the decided answers and gives every replier this answer instead. */
+/** Discards the decided answers and passes this answer to every replier instead. */
 export function answerAll({ commands, queries }: Pick<Batch, 'commands' | 'queries'>, answer: BusyAnswer): void {
   commands.replaceBy(answer);
   queries.replaceBy(answer);

@@ -24,7 +24,7 @@ const BACKOFF_MIN_MS = 20;
 const BACKOFF_MAX_MS = 200;
 /**
  * A flush starts once this many commands wait. If every iteration of the event loop brings more commands, it starts at
- * the latest this long after the first one. The second limit is a time, not a number of iterations, because one
+ * the latest this long after the first one. The second limit is a duration and not a number of iterations, because one
  * iteration takes 100 ms with 8,000 busy connections.
  */
 const FLUSH_COMMANDS = 16;
@@ -85,7 +85,10 @@ export interface GroupCommitDeps {
   readonly defer: Defer;
   readonly delay: (callback: () => void, ms: number) => void;
   readonly monotonicMs: () => number;
-  /** Called after a flush that started because no further command arrived. The thread then has nothing else to do. */
+  /**
+   * Called after a flush that started because no further command arrived. At that moment the thread has nothing else to
+   * do.
+   */
   readonly onQuiet: () => void;
 }
 
@@ -134,8 +137,8 @@ class AppendQueue {
     const asked = this.waiting;
     const travellers: FlushMember[] = [];
     const appends: Append[] = [];
-    // Reset the count first, because a member that departs takes requests from its mailbox, which already count towards
-    // the next flush.
+    // Reset the count first, because a member that builds its append takes requests from its mailbox, and these
+    // requests already count towards the next flush.
     this.waiting = new Set();
     this.isFlying = true;
     this.commands = 0;

@@ -85,7 +85,7 @@ export class LogTail {
   reached(timeMs: number): Recovered {
     assert(this.flying === undefined, 'no append is pending');
     const { from, head, logBytes, entriesSinceSnapshot: tailEntries } = this;
-    // Collect only keys from here on: when this node evicted rounds, it had already added their keys to the filter.
+    // Collect only keys from here on: the filter already has the keys of the rounds that this node evicted.
     const left = from.left && new EvictedKeys(head, 'served');
     return { ...from, head, timeMs, logBytes, tailEntries, left };
   }
@@ -159,8 +159,8 @@ export class LogTail {
   /** Handles a conflict: the log's head is not the last entry that this owner wrote. */
   private conflicted(flight: PendingAppend, head: Head): AppendResult {
     const { entry } = flight;
-    // The log ends in our pending entry after all, for example because a former master is back. Sending the entry again
-    // makes it durable, with the outcome `duplicate`.
+    // The log does end in our pending entry, for example because a former master is back. Sending the entry again makes
+    // it durable, with the outcome `duplicate`.
     if (entry !== undefined && isSameHead(head, entry.head)) return this.sendAgain(flight, this.head, [entry]);
     const missing = this.recent.findAfter(head);
     if (missing === undefined) {

@@ -24,7 +24,7 @@ export class ReplyBarrier<T> {
     }
   }
 
-  /** Discards the held results and gives every replier this result instead. */
+  /** Discards the held results and passes this result to every replier instead. */
   replaceBy(result: T): void {
     for (const replier of this.repliers) replier.reply(result);
   }

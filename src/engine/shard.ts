@@ -79,7 +79,9 @@ export interface ShardLimits {
    * held back for one entry.
    */
   readonly mailboxMax: number;
-  /** Soft limits for one entry. All events of a command go into the same entry, so an entry can exceed the limits. */
+  /**
+   * Soft limits for one entry. All events of a command are part of the same entry, so an entry can exceed the limits.
+   */
   readonly batchEventsMax: number;
   readonly batchBytesMax: number;
 }
@@ -117,21 +119,21 @@ export interface ShardDeps {
   readonly observer: ShardObserver;
   /** Requests a flush; see GroupCommit. */
   readonly requestFlush: () => void;
-  /** The shard has dropped its memory and needs recovery from its log. */
+  /** Called when the shard has dropped its memory and must recover from its log. */
   readonly onFailed: (shard: Shard) => void;
-  /** Another owner has fenced the shard's log; `head` is that owner's head. */
+  /** Called when another owner has fenced the shard's log; `head` is that owner's head. */
   readonly onFenced: (shard: Shard, head: Head) => void;
-  /** The shard's log ends in a head that neither this owner nor a newer owner wrote. */
+  /** Called when the shard's log ends in a head that neither this owner nor a newer owner wrote. */
   readonly onDiverged: (shard: Shard) => void;
 }
 
 /** The wallets of a serving shard, for a snapshot. The wallets continue to change. */
 export interface SnapshotSource {
-  /** If this is not the same object as before, the shard was recovered in between. */
+  /** A different object than before if the shard was recovered in between. */
   readonly wallets: Wallets;
   /** The newest durable entry. */
   readonly head: Head;
-  /** Sequence of the newest entry whose events are in `wallets`. That entry may still be in the making. */
+  /** Sequence of the newest entry whose events are in `wallets`; this may be the entry that is being formed. */
   readonly applied: number;
   readonly timeMs: number;
   /** Ledger totals of the log up to `head`. The object continues to change with the log. */
@@ -181,7 +183,7 @@ export class Shard implements FlushMember, Carrier {
   private nextToForget = 0;
   /** The copy that follows the owner's log. Set while this node is standby for the shard. */
   private follower: Follower | undefined = undefined;
-  /** Called once the shard is drained or stops draining. */
+  /** Called when the shard is drained or stops draining. */
   private onStill: (() => void) | undefined = undefined;
   private stopReason: string | undefined = undefined;
   /** Time at which the pending append was first sent, on the monotonic clock. */
@@ -296,12 +298,12 @@ export class Shard implements FlushMember, Carrier {
     return { wallets, tallies, head, applied: watermarks.applied, timeMs: nowMs, logBytes, entriesSinceSnapshot };
   }
 
-  /** Notes that a new snapshot contains all log entries except the newest `entries` ones. */
+  /** Records that a new snapshot contains all log entries except the newest `entries` ones. */
   snapshotTaken(entries: number): void {
     this.mustTail().entriesSinceSnapshot = entries;
   }
 
-  /** Starts serving with a state that was recovered from the log up to this owner's fence. */
+  /** Starts to serve with a state that was recovered from the log up to this owner's fence. */
   open(recovered: Recovered): void {
     const isReady = this.state === 'starting' || this.state === 'following';
     assert(isReady && this.tail?.flying === undefined, 'a shard opens once per recovery');
@@ -581,10 +583,7 @@ export class Shard implements FlushMember, Carrier {
     if (this.isHanding && this.isStill) this.settleStill();
   }
 
-  /**
-   * Handles the loss of the log to another writer. Answers all waiting requests, but not with the results that were
-   * decided.
-   */
+  /** Handles the loss of the log to another writer. Answers all waiting requests, but not with the decided results. */
   private surrender(flight: PendingAppend, head: Head): void {
     answerAll(flight, UNSURE);
     const { head: mine, recentEntries } = this.mustTail();
@@ -703,8 +702,8 @@ export class Shard implements FlushMember, Carrier {
 
   /**
    * Handles a failed assertion, after which memory can no longer be trusted. The requests in the pending append were
-   * decided earlier, so their replies are still released once it is durable. The shard drops all later requests and
-   * recovers from its log. `request` is the request that failed.
+   * decided earlier, so their replies are still released once that append is durable. The shard drops all later
+   * requests and recovers from its log. `request` is the request that failed.
    */
   private fail(error: unknown, request?: Request): void {
     const wasFollowing = this.state === 'following';
@@ -756,7 +755,7 @@ export class Shard implements FlushMember, Carrier {
   }
 }
 
-/** Log fields by which operators search for a request. */
+/** Log fields with which operators search for a request. */
 function aboutOf(request: Request): { request: string; requestId?: string; username?: string } {
   const asked: Command | Query = request.type === 'command' ? request.command : request.query;
   return {

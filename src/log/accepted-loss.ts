@@ -2,8 +2,8 @@ import type { Head } from '../ports/wal.js';
 import { type LogReaderDeps, maybeEntry } from './log-reader.js';
 
 /**
- * Maximum number of epochs to search. Each new owner begins an epoch. A loss that was accepted longer ago no longer
- * matters.
+ * Maximum number of epochs to search. Each new owner begins an epoch. Losses accepted in earlier epochs no longer
+ * matter.
  */
 const EPOCHS_MAX = 1000;
 

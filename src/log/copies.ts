@@ -5,7 +5,7 @@ export interface Copy {
   readonly shard: number;
   /** The head that precedes the first entry. */
   readonly base: Head;
-  /** Entries in order. Empty if the receiver is only to compare heads. */
+  /** Entries in order; empty if the receiver need only compare heads. */
   readonly entries: readonly EncodedEntry[];
   /**
    * True if these are all the entries that this node keeps. The receiver then discards any other entries that it holds

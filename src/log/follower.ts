@@ -31,11 +31,11 @@ export interface FollowedLog {
 export interface Taking {
   /** The exact head at which the log, or the part read here, must end; undefined if any head is acceptable. */
   readonly over: Head | undefined;
-  /** The newest entry known to be acknowledged. The log must contain this entry or have trimmed it. */
+  /** The newest entry known to be acknowledged. The log must contain this entry, unless it was trimmed. */
   readonly told: Position | undefined;
   /** Entries of the log held by other nodes; each list is in order. */
   readonly copies: readonly (readonly EncodedEntry[])[];
-  /** The newest sequence that this node had read when it requested `copies`. The copies start after it. */
+  /** Sequence of the newest entry that this node had read when it requested `copies`. The copies start after it. */
   readonly behind: number;
   /**
    * Deadline on the monotonic clock. After it, other owners may acknowledge entries that are neither in the log nor in
@@ -44,16 +44,18 @@ export interface Taking {
   readonly untilMs: number;
 }
 
-/** A shard that this node has taken over. `healed` is the number of lost entries that were put back into its log. */
+/**
+ * A shard that this node has taken over. `healed` is the number of lost entries that were appended to its log again.
+ */
 export interface TakenOver {
   readonly recovered: Recovered;
   readonly healed: number;
 }
 
 /**
- * The log lacks an acknowledged entry. If the log ends before that entry, a node that has acknowledged or read it can
- * put it back. If a different entry is in its place, the store had lost it before an owner without that entry took
- * over.
+ * Thrown if the log lacks an acknowledged entry. If the log ends before that entry, a node that has acknowledged or
+ * read the entry can append it again. If a different entry is in its place, the store had lost the entry before an
+ * owner that did not have it took over.
  */
 export class MissingEntryError extends LossError {
   constructor(
@@ -76,19 +78,19 @@ const SHORT_LOOK_MS = 50;
 
 /**
  * Standby copy of a shard that another owner serves, built by reading that owner's log. It applies only durable
- * entries. Like the owner, it keeps the newest entries, so that either of them can put back entries lost by the store.
- * The follower can take over the shard at any time without loading anything.
+ * entries. Like the owner, it keeps the newest entries, so that either of them can append entries again that the store
+ * has lost. The follower can take over the shard at any time without loading anything.
  */
 export class Follower implements OwnTail {
   private readonly replay: Replay;
   /** The latest read of the log. Each read starts when the previous one has ended. */
   private last: Promise<unknown> = Promise.resolve();
-  /** True once the wallets are being served or have been dropped. Queued reads must not change them after that. */
+  /** True once the wallets are served or have been dropped. From then on, queued reads must not change them. */
   private isOver = false;
 
   /**
    * Follows a log from a recovered state, or from a state that this node has been serving. `awaited` is the newest
-   * entry that this node has acknowledged; it is set only if the log does not contain that entry yet.
+   * entry that this node has acknowledged; set only if the log does not contain that entry yet.
    */
   constructor(
     readonly shard: number,
@@ -101,7 +103,7 @@ export class Follower implements OwnTail {
   /**
    * Loads the newest snapshot and the current log, and starts to follow the log. Rejects with a `RecoveryError` if this
    * is impossible. The log may end before this node's newest acknowledged entry, because its owner or a node with a
-   * copy may put the missing entries back.
+   * copy may append the missing entries again.
    */
   static async begin({ shard, genesis }: FollowedLog, deps: RecoveryDeps): Promise<Follower> {
     const found = await deps.wal.head(shard);
@@ -153,9 +155,9 @@ export class Follower implements OwnTail {
   }
 
   /**
-   * Reads up to the log's head and resolves to that head. The log may lack entries that are kept here, because they are
-   * put back together with the fence. Rejects with a `LossError` if the log diverges, lacks more than the kept entries,
-   * or has no entries up to its head.
+   * Reads up to the log's head and resolves to that head. The log may lack entries that are kept here, because these
+   * are appended again together with the fence. Rejects with a `LossError` if the log diverges, lacks more than the
+   * kept entries, or has no entries up to its head.
    */
   private async catchUp(deps: Reader, yieldTurn: () => Promise<void>): Promise<Head> {
     for (let short = 0; ; ) {
@@ -195,8 +197,8 @@ export class Follower implements OwnTail {
       // A log that has lost its tail ends before the entries applied here.
       const isAsSeen = over === undefined || isSameHead(this.head, over) || isSameHead(found, over);
       if (!isAsSeen) throw new FencedError(shard, found);
-      // While the request was pending, this node has unloaded the shard and reloaded it from a log that had lost its
-      // tail. The copies that it requested from other nodes do not include that tail.
+      // While the request was pending, this node unloaded the shard and reloaded it from a log that had lost its tail.
+      // The copies that it had requested from other nodes do not include that tail.
       if (this.head.lsn.sequence < behind) throw new Error('its log is shorter than when others were asked for copies');
       this.takeCopies(copies, deps);
       const { head: previous, timeMs } = this;
@@ -235,7 +237,7 @@ export class Follower implements OwnTail {
 
   /**
    * Applies copies of entries that follow the entries read here. The log has lost these entries or never received them;
-   * they are put back together with the fence.
+   * they are appended again together with the fence.
    */
   private takeCopies(copies: readonly (readonly EncodedEntry[])[], { format }: Pick<TakeOverDeps, 'format'>): void {
     const newestFirst = [...copies].sort((a, b) => compareLsn(endOf(b), endOf(a)));

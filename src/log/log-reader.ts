@@ -21,9 +21,9 @@ const PAGE_ENTRIES = 256;
  * fence of an accepted loss. Errors of an outage are passed on.
  *
  * Each page can be iterated only once, and the iteration over pages stops after a page that was not read to its end.
- * Entries are decoded one at a time. If a whole page is decoded at once, its events survive until the page ends, and
- * garbage collection takes as long as all other work: with entries of 100 events, 75 MB of log are read per CPU second
- * instead of 185 MB.
+ * Entries are decoded one at a time. If a whole page were decoded at once, its events would survive until the end of
+ * the page, and garbage collection would take as long as all other work: with entries of 100 events, 75 MB of log were
+ * read per CPU second instead of 185 MB.
  */
 export function readLog(shard: number, after: Head, { wal, format }: LogReaderDeps): Pages<Entry> {
   return readPages(shard, after, wal, (bytes) => decodeEntry(bytes, shard, format), checkNoLoss);

@@ -4,13 +4,13 @@ import { newestTimeOf } from './log-reader.js';
 
 /**
  * Minimum correction of log time. For smaller differences, log time stands still until the clock has caught up. The
- * limit also ensures that clocks which differ slightly do not cause a correction.
+ * limit also keeps slightly different clocks from causing a correction.
  *
  * Log time never goes back within an owner's epoch. If a log was written with a clock that was far ahead, log time
  * would stand still until that date, and no round would be archived and no id forgotten. Therefore one kind of entry
- * may set log time back: the fence of an owner whose clock an operator has confirmed (`clock.confirmedOn`). Lists of
- * rounds that may leave memory are discarded when an epoch ends. A round keeps the newest time of its changes, so its
- * newest archive record is never dropped before an older one.
+ * may set log time back: the fence of an owner whose clock an operator has confirmed (`clock.confirmedOn`). At the end
+ * of an epoch, lists of rounds that may leave memory are discarded. A round keeps the newest time of its changes, so
+ * its newest archive record is never dropped before an older one.
  */
 export const CORRECTION_MIN_MS = DAY_MS;
 

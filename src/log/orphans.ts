@@ -2,7 +2,7 @@ import { type EncodedEntry, type EntryFormat, type Head, isSameHead, type Wal } 
 
 /**
  * Acknowledged entries that are missing from the log, so that only this owner still has them. If the log cannot be
- * read, returns all entries, because showing the operator too many is better than losing one.
+ * read, returns all entries, because it is better to show the operator too many entries than to lose one.
  */
 export async function findOrphans(
   wal: Pick<Wal, 'head' | 'read'>,

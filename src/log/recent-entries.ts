@@ -1,8 +1,6 @@
 import { type EncodedEntry, type Head, isSameHead } from '../ports/wal.js';
 
-/**
- * Maximum number of entries per append, because all kept entries together could be too much for one call to the store.
- */
+/** Maximum number of entries per append, because all kept entries together could exceed one call to the store. */
 export const PIECE_ENTRIES = 1000;
 
 /**

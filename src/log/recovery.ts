@@ -24,7 +24,7 @@ export interface RecoveryDeps extends RetryPolicy {
   readonly snapshotFormat: SnapshotFormat;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Yields to the thread's other work. */
+  /** Lets the thread's other work run. */
   readonly yieldTurn: () => Promise<void>;
   /** Maximum number of bytes of the newest entries that are kept in case the store loses them. */
   readonly recentBytesMax: number;
@@ -32,7 +32,10 @@ export interface RecoveryDeps extends RetryPolicy {
   readonly acknowledged: (shard: number) => Position | undefined;
   /** If false, archived rounds cannot be looked up, and a log with archived rounds is refused. */
   readonly hasArchive?: boolean;
-  /** Sizes of the tables in memory, which `snapshotFormat` must use as well. Undefined: sizes for many players. */
+  /**
+   * Sizes of the tables in memory, which `snapshotFormat` must use as well. Undefined for the sizes that suit many
+   * players.
+   */
   readonly tableSizes?: TableSizes;
 }
 
@@ -45,11 +48,11 @@ export interface Recovered extends Reached {
   readonly marks: readonly LogMark[];
   /** Ids of newer snapshots that proved to be damaged. */
   readonly damaged: readonly string[];
-  /** Publication time of that snapshot, in ms; undefined without a snapshot. */
+  /** Publication time of that snapshot, in ms; undefined if recovery started without a snapshot. */
   readonly snapshotMs: number | undefined;
 }
 
-/** A replay that has not begun, and the heads of entries that the log must still contain. */
+/** A replay that has not begun, with the heads of entries that the log must still contain. */
 interface Beginning {
   readonly replay: Replay;
   /**
@@ -180,7 +183,7 @@ async function replayTo(
 
 /**
  * The newest entries before the start of the snapshot. They are kept because a store that loses the tail of a log can
- * also lose these. Includes only entries that the log still contains without a gap.
+ * also lose these entries. Includes only entries that the log still has without a gap.
  */
 async function recentBefore(
   { start, marks }: Replay,

@@ -22,7 +22,7 @@ export interface Reached {
   readonly timeMs: number;
   /** Bytes of the log from its very first entry. */
   readonly logBytes: number;
-  /** Number of entries with events that are in no snapshot, or that were replayed on top of one. */
+  /** Number of entries with events that are in no snapshot, or that were replayed after one. */
   readonly tailEntries: number;
   /** Keys of the rounds that left memory during the replay; undefined unless the caller requested them. */
   readonly left: EvictedKeys | undefined;
@@ -123,8 +123,8 @@ export class Replay {
   }
 
   /**
-   * Takes the entry that follows the head. An entry that contradicts the snapshot is not applied. The log has then lost
-   * entries, which the caller must detect. Throws an `AssertionFailure` if an event does not fit.
+   * Takes the entry that follows the head. An entry that contradicts the snapshot is not applied. In that case the log
+   * has lost entries, which the caller must detect. Throws an `AssertionFailure` if an event does not fit.
    */
   take({ entry, bytes }: ReadEntry): void {
     if (entry.lsn.sequence > this.end.sequence) {
@@ -172,7 +172,7 @@ export class Replay {
   }
 
   /**
-   * Applies one event of the entry `lsn`, which comes after the start. Returns false if the snapshot's wallet already
+   * Applies one event of the entry `lsn`, which follows the start. Returns false if the snapshot's wallet already
    * contains the event, which is possible because the shard continues to serve while a snapshot is taken. Throws an
    * `AssertionFailure` if the event does not fit.
    */

@@ -31,7 +31,7 @@ export function checkEnds(ends: readonly Head[], { shard, lsn, head }: Entry): v
 
 /**
  * Throws a `LossError` if the log ends before a snapshot does. Compares sequences instead of LSNs, because a log that
- * lost its tail continues in a new epoch, so that its fences have higher LSNs than the lost entries.
+ * has lost its tail continues in a new epoch, in which fences have higher LSNs than the lost entries.
  */
 export function checkReached(ends: readonly Head[], shard: number, last: Lsn): void {
   for (const end of ends) {

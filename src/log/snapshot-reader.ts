@@ -3,7 +3,7 @@ import { NewerFormatError, RecoveryError } from '../ports/recovery-error.js';
 import type { Manifest, SnapshotFormat, SnapshotStore, StoredSnapshot } from '../ports/snapshot-store.js';
 import type { Wallets } from '../wallet/state/wallets.js';
 
-/** The snapshot is unusable: a chunk is missing or differs from the one that was written. */
+/** Thrown if a snapshot is unusable: a chunk is missing or differs from the one that was written. */
 export class DamagedSnapshotError extends RecoveryError {
   constructor(
     readonly shard: number,
@@ -23,7 +23,7 @@ export interface SnapshotListDeps {
 export interface SnapshotReaderDeps {
   readonly snapshots: Pick<SnapshotStore, 'readChunks'>;
   readonly snapshotFormat: SnapshotFormat;
-  /** Yields to the thread's other work. */
+  /** Lets the thread's other work run. */
   readonly yieldTurn: () => Promise<void>;
 }
 
@@ -49,7 +49,7 @@ export async function listSnapshots(shard: number, deps: SnapshotListDeps): Prom
 
 /**
  * Sorts the stored snapshots of a shard by state. Throws a `NewerFormatError` if a newer walletd wrote one of them:
- * that walletd may have trimmed or repaired the log, so the log alone is not proof that nothing is missing.
+ * that walletd may have trimmed or repaired the log, so the log alone does not prove that nothing is missing.
  */
 export function sortSnapshots(shard: number, stored: readonly StoredSnapshot[], format: SnapshotFormat): SnapshotList {
   const list = sortAnySnapshots(shard, stored, format);

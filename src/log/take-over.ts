@@ -33,7 +33,7 @@ export interface TakeOverDeps extends RetryPolicy {
   readonly onFound?: ((newestMs: number) => void) | undefined;
 }
 
-/** The log has an owner other than the one that this process expected. */
+/** Thrown if the log has a different owner than this process expected. */
 export class FencedError extends RecoveryError {
   override readonly name = 'FencedError';
   override readonly ending = 'fenced';
@@ -46,7 +46,7 @@ export class FencedError extends RecoveryError {
   }
 }
 
-/** Takes over shards from any owner. No check is needed, because starting a process is a deliberate act. */
+/** Takes over shards from any owner. Needs no check, because starting a process is a deliberate act. */
 export async function takeOver(shards: readonly number[], deps: TakeOverDeps): Promise<readonly Takeover[]> {
   const seal: MakeFence = (shard, head, newest) => {
     return encodeFence(shard, head, newest === undefined ? 0 : timeOf(newest, deps), deps);

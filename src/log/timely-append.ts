@@ -9,7 +9,7 @@ import type { Wal } from '../ports/wal.js';
 const ANSWER_MS = 1000;
 
 /**
- * The fence was too late to take over the log in the state that was found, because its former owner may have continued.
+ * Thrown if the fence was too late to take over the log as it was found, because the former owner may have continued.
  * The caller can retry the takeover.
  */
 export class OverdueError extends RecoveryError {
@@ -21,11 +21,11 @@ export class OverdueError extends RecoveryError {
 }
 
 /**
- * Appends for a new owner that has ensured that, until `untilMs`, no other owner acknowledges an entry missing from the
- * log. Sends nothing after that time, even if opening a connection takes long, and does not trust answers that arrive
- * long after it. Compare-and-set alone is not sufficient: a failover may lose entries that were acknowledged meanwhile,
- * and the log then looks unchanged. An append that is sent in time but executed late runs on the server to which it was
- * sent. There it comes before all later appends, which then conflict.
+ * Appends for a new owner which has ensured that no other owner acknowledges an entry missing from the log before
+ * `untilMs`. Sends nothing after that time, even if opening a connection takes long, and does not trust answers that
+ * arrive long after it. Compare-and-set alone is not sufficient: a failover may lose entries that were acknowledged
+ * meanwhile, and the log then looks unchanged. An append that is sent in time but executed late runs on the server to
+ * which it was sent. There it comes before all later appends, which then conflict.
  */
 export function timelyAppend(wal: Pick<Wal, 'append'>, untilMs: number, clock: Clock): Pick<Wal, 'append'> {
   const isPast = (ms: number) => clock.monotonicMs() >= ms;

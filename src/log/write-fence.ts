@@ -18,7 +18,7 @@ export interface OwnTail {
   findEntriesAfter(head: Head): readonly EncodedEntry[] | undefined;
 }
 
-/** Maximum number of attempts. If a store keeps losing its tail, an operator must investigate. */
+/** Maximum number of attempts. If a store loses the tail again and again, an operator must investigate. */
 export const ATTEMPTS_MAX = 5;
 
 /**

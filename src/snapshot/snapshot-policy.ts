@@ -14,8 +14,8 @@ export interface SnapshotPolicy {
 }
 
 /**
- * Log marks cover at least this many bytes of the log, so that readers of the newest entries find a mark to start from.
- * If more history is kept, the marks cover all of it.
+ * Log marks cover at least this many bytes of the log, so that readers of the newest entries find a mark at which to
+ * start. If more history is kept, the marks cover all of it.
  */
 const MARKED_BYTES_MIN = 16 * 1024 * 1024;
 const MARKS_MAX = 64;

@@ -19,7 +19,7 @@ export interface SnapshotterDeps extends RetryPolicy {
   readonly newId: () => string;
   /** Writes files of this node that must never be older than its snapshot. Does not reject. */
   readonly beforePublish?: (shard: number) => Promise<void>;
-  /** Yields to the thread's other work. */
+  /** Lets the thread's other work run. */
   readonly yieldTurn: () => Promise<void>;
 }
 
@@ -33,7 +33,7 @@ export type SnapshotResult =
       readonly bytes: number;
       readonly tookMs: number;
     }
-  /** The log contains no entry with events that is newer than the last snapshot. */
+  /** No snapshot is needed: the log contains no entry with events that is newer than the last one. */
   | { readonly type: 'unchanged'; readonly shard: number }
   | { readonly type: 'abandoned'; readonly shard: number; readonly reason: string };
 
@@ -49,7 +49,7 @@ export interface NewestSnapshot {
 export interface SnapshotSubject {
   readonly id: number;
   readonly source: SnapshotSource | undefined;
-  /** Notes that the new snapshot contains all of the shard's entries except this many of the newest ones. */
+  /** Records that the new snapshot contains all of the shard's entries except this many of the newest ones. */
   snapshotTaken(entries: number): void;
 }
 
@@ -102,7 +102,7 @@ export class Snapshotter {
   constructor(private readonly deps: SnapshotterDeps) {}
 
   /**
-   * Notes that a shard was recovered, either from the snapshot published at `timeMs` with these marks or from its log
+   * Records that a shard was recovered, either from the snapshot published at `timeMs` with these marks or from its log
    * alone. The `damaged` snapshots cannot be used and will be deleted.
    */
   recovered(shard: number, marks: readonly LogMark[], damaged: readonly string[] = [], timeMs?: number): void {
@@ -258,7 +258,7 @@ class Capture {
     }
   }
 
-  /** Deletes an unfinished snapshot. Retries even on a full store, because the deletion frees space. */
+  /** Deletes an unfinished snapshot. Retries even if the store is full, because the deletion frees space. */
   private remove(id: string): Promise<boolean> {
     const { nonce } = this.first.head;
     const remove = () => this.deps.snapshots.deleteSnapshot(this.shard.id, nonce, [], id);
@@ -333,7 +333,7 @@ class Capture {
   }
 
   /**
-   * Runs a write with retry. It does not wait for free space, because the unfinished snapshot occupies space that
+   * Runs a write with retry, but does not wait for free space, because the unfinished snapshot occupies space that
    * appends need.
    */
   private async attempt(what: string, run: () => Promise<boolean>): Promise<void> {

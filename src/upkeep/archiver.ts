@@ -104,8 +104,8 @@ export class Archiver {
   }
 
   /**
-   * The archive has dropped all days before this time and no longer accepts their rounds. Rounds in memory may be
-   * forgotten only if they are older than this. Otherwise a pending put could bring a forgotten round back when there
+   * The archive has dropped all days before this time and no longer accepts rounds of these days. Only rounds older
+   * than this time may be forgotten from memory. Otherwise a pending put could bring a forgotten round back when there
    * are already new rounds with its ids.
    */
   get droppedBeforeMs(): number {
@@ -154,7 +154,7 @@ export class Archiver {
       const scanned = await this.deps.spareTime.run(() => scan(shard, query));
       if (scanned === undefined) return undefined;
       const { position, rounds: told } = scanned.next;
-      // A player who has more archivable rounds than one query returns stays due.
+      // A player who has more archivable rounds than one query returns remains due.
       member.due -= position === 0 && told === 0 ? count : position - member.place.position;
       member.place = scanned.next;
       players.push(...scanned.players);
@@ -175,7 +175,7 @@ export class Archiver {
     const { lsn } = must(shard.durableHead, 'a shard that has answered has a log');
     const put = await spareTime.run(() => archive.put(lsn, players));
     for (let next = 0; next < put.players.length; ) {
-      // Another owner's clock may have been behind, so that its changes may look older than they are.
+      // Another owner's clock may have been slow, so that its changes seem older than they are.
       if (!isSameOwner()) return;
       next = await spareTime.run(() => dropFrom(shard, put, next, beforeMs));
     }
@@ -187,7 +187,7 @@ export class Archiver {
    */
   private async sweep(): Promise<void> {
     await Promise.all(this.members.map(({ archive }) => archive.check()));
-    // An archive that is behind the log may be the wrong one, and the right archive would keep the days that are
+    // An archive that is behind the log may be the wrong one; the right archive would then keep the days that are
     // dropped here.
     if (this.members.some(({ archive }) => archive.measures.isBehind)) return;
     if (this.deps.expiredBeforeMs(undefined) === undefined) return;

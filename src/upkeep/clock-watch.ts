@@ -6,7 +6,7 @@ const JUMP_MS = 60_000;
 const REST_MS = 3_600_000;
 
 /**
- * Decides whether the wall clock is reliable enough to expire data by it. It is not trusted for an hour after a start
+ * Decides whether the wall clock is reliable enough for the expiry of data. It is not trusted for an hour after a start
  * or a clock jump, so that an operator or NTP has time to correct it.
  */
 export class ClockWatch {
@@ -25,7 +25,7 @@ export class ClockWatch {
 
   /**
    * True if the wall clock can be trusted now. Must be called regularly, because a jump is detected by comparing two
-   * calls.
+   * consecutive calls.
    */
   isTrusted(): boolean {
     const { clock, log } = this;

@@ -5,7 +5,7 @@ import { type Cancel, systemTimers } from '../base/timers.js';
 
 /**
  * Shares of the record limit and of the usable heap. Once usage exceeds FULL, nothing new is opened until it falls
- * below FREE. The space for records that remains is used to close open rounds.
+ * below FREE. The remaining space for records is used to close open rounds.
  */
 const RECORDS_FULL_SHARE = 0.9;
 const RECORDS_FREE_SHARE = 0.88;
@@ -13,11 +13,12 @@ const RECORDS_HALF_SHARE = 0.5;
 const FULL_SHARE = 0.75;
 const FREE_SHARE = 0.7;
 /**
- * Above this share, the heap counts as full even if it may contain garbage, because V8 would already have collected it.
+ * Above this share, the heap counts as full even if it might contain garbage: V8 would have collected the garbage
+ * already.
  */
 const HARD_SHARE = 0.95;
 const SAMPLE_MS = 100;
-/** Minimum interval between two warnings. A thread near its limit crosses the limit again and again. */
+/** Minimum interval between two warnings. A thread near its limit crosses the limit repeatedly. */
 const SAY_MS = 10_000;
 
 /** Limits of one thread, in bytes. */

@@ -13,7 +13,7 @@ export interface OrphanKeeperDeps {
   readonly writeOrphans: (shard: number, entries: readonly EncodedEntry[]) => Promise<string>;
 }
 
-/** Time limit for reading the log. It is short, because the process is probably shutting down. */
+/** Time limit for reading the log. The limit is short, because the process is probably shutting down. */
 const READ_MS = 1000;
 
 /** Saves acknowledged entries that the logs no longer contain, so that they survive this process. */
@@ -68,7 +68,7 @@ export class OrphanKeeper {
   }
 }
 
-/** Waits for the result, but rejects after `READ_MS`. The call itself may continue. */
+/** Waits for the result, but rejects after `READ_MS`. The read itself may continue. */
 async function inTime<T>(timers: Timers, result: Promise<T>): Promise<T> {
   let cancel: Cancel = () => {};
   const late = new Promise<never>((_, reject) => {

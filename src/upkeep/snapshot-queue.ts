@@ -23,7 +23,7 @@ export interface SnapshotQueueDeps {
 }
 
 /**
- * Pause after a failed snapshot, even if snapshots of other shards are due, because they would probably fail as well.
+ * Pause after a failed snapshot, even if snapshots of other shards are due, because those would probably fail as well.
  */
 const REST_MS = 10_000;
 const END_MS = 500;
@@ -32,7 +32,7 @@ const END_MS = 500;
 export class SnapshotQueue {
   private last: Promise<unknown> = Promise.resolve();
   private isTaking = false;
-  /** By shard: the time on the monotonic clock at which it was recovered or its last snapshot was attempted. */
+  /** By shard: the time, by the monotonic clock, of its recovery or of the last attempt to take its snapshot. */
   private readonly triedMs = new Map<number, number>();
   private readonly pausedUntilMs = new Map<number, number>();
 
@@ -41,13 +41,13 @@ export class SnapshotQueue {
     private readonly deps: SnapshotQueueDeps,
   ) {}
 
-  /** Notes that a shard serves, perhaps again, and which snapshots the store has of it. */
+  /** Records that a shard serves, perhaps again, and the snapshots that the store has of it. */
   recovered(shard: number, { marks, damaged, snapshotMs }: Recovered): void {
     this.deps.snapshotter.recovered(shard, marks, damaged, snapshotMs);
     this.triedMs.set(shard, this.deps.clock.monotonicMs());
   }
 
-  /** Notes a shard that came from another node, which may have taken newer snapshots. */
+  /** Records a shard that came from another node, which may have taken newer snapshots. */
   async takenOver(shard: number, recovered: Recovered): Promise<void> {
     this.recovered(shard, recovered);
     const manifest = await this.deps.snapshotter.findNewest(shard).catch(() => undefined);

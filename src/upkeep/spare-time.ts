@@ -5,12 +5,12 @@ const RESERVED_SHARE = 0.15;
 /** Minimum share of the time for spare work, even on a thread that is never idle. */
 const LEAST_SHARE = 0.01;
 const URGENT_SHARE = 0.5;
-/** Maximum budget that can be saved up. Without a limit, many idle hours would allow one long interruption. */
+/** Maximum budget that can be accumulated. Without a limit, many idle hours would allow one long interruption. */
 const BUDGET_MAX_MS = 10;
 
 export interface SpareTimeDeps {
   readonly monotonicMs: () => number;
-  /** Total time that this thread has waited for events since it started. */
+  /** Total time for which this thread has waited for events since it started. */
   readonly loopIdleMs: () => number;
   readonly defer: Timers['defer'];
   /** True if work has been waiting for too long. */
