@@ -17,7 +17,7 @@ export interface Carrier {
   /** The player's wallet in the shard's memory. */
   findWallet(username: string): Wallet | undefined;
   carryOut(request: Request, startedMs: number, found: Found | undefined): void;
-  /** Answers the request and makes the shard fail. */
+  /** Answers the request and puts the shard into the failing state. */
   failAt(request: Request, error: unknown): void;
 }
 
@@ -92,7 +92,7 @@ export class ArchiveGate {
     }
   }
 
-  /** Notes that rounds of this player have left memory. */
+  /** Records that rounds of this player have left memory. */
   noteEvicted(username: string): void {
     for (const list of this.lists) if (list.query.username === username) list.isStale = true;
   }

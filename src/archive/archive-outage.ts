@@ -8,7 +8,7 @@ const RETRY_MAX_MS = 1000;
 /** Minimum interval between two log lines about one outage. */
 const SAY_MS = 10_000;
 
-/** The archive did not answer before the deadline of the waiting request. */
+/** Thrown if the archive did not answer before the deadline of the waiting request. */
 export class GivenUpError extends Error {
   override readonly name = 'GivenUpError';
 }
@@ -39,8 +39,7 @@ export class ArchiveOutage {
 
   /**
    * Calls `ask` with growing delays until it resolves. Rejects with a `DamagedArchiveError`, which counts as an answer,
-   * and with a `GivenUpError` once the result is no longer wanted. Never settles if this object is closed in the
-   * meantime.
+   * and with a `GivenUpError` once the result is no longer wanted. Never settles if this object is closed first.
    */
   async untilItAnswers<T>(ask: () => Promise<T>, isWanted: () => boolean = () => true): Promise<T> {
     for (let waitMs = RETRY_MIN_MS; ; waitMs = Math.min(waitMs * 2, RETRY_MAX_MS)) {

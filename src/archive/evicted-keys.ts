@@ -6,7 +6,10 @@ import type { Event } from '../wallet/event.js';
 import type { Wallets } from '../wallet/state/wallets.js';
 import { hashOfName, hashOfPlayer, hashOfTransaction } from './archive-hash.js';
 
-/** Maximum number of keys, which take 64 MB. If there are more, the node reads the keys from the archive at startup. */
+/**
+ * Maximum number of keys, which then take 64 MB. If there are more keys, the node reads them from the archive at
+ * startup.
+ */
 const NAMES_MAX = 2 ** 22;
 const FIRST_NAMES = 2 ** 10;
 /** Number of words per key: day, player, kind and hash. */
@@ -21,7 +24,7 @@ export type LeftBase = 'nothing' | 'snapshot' | 'served';
 
 /**
  * Keys of the rounds that leave memory during a replay. Together with a key filter that covers the log at least up to
- * `since`, they are all the archive's keys for this log.
+ * `since`, these are all of the archive's keys for this log.
  */
 export class EvictedKeys {
   private words = new Uint32Array(FIRST_NAMES * WORDS);
@@ -31,7 +34,7 @@ export class EvictedKeys {
   /** True if some keys are missing because their rounds had already left memory in the snapshot's wallet. */
   private hasSkipped = false;
 
-  /** True once keys have been handed out. The remaining keys alone are then not enough for another receiver. */
+  /** True once keys have been handed out. From then on, the remaining keys are not enough for another receiver. */
   private isBegun = false;
 
   /** `since` is the newest entry whose events `base` may contain. */
@@ -40,7 +43,7 @@ export class EvictedKeys {
     private readonly base: LeftBase,
   ) {}
 
-  /** True if these are all the archive's keys for this log. */
+  /** True if these are all of the archive's keys for this log. */
   get isAll(): boolean {
     return this.base === 'nothing' && !this.hasSkipped && this.isWhole;
   }
@@ -51,7 +54,7 @@ export class EvictedKeys {
   }
 
   /**
-   * True if these keys, together with the filter that this node had while it served the shard, are all the archive's
+   * True if these keys, together with the filter that this node had while it served the shard, are all of the archive's
    * keys.
    */
   get followsServed(): boolean {
@@ -63,14 +66,16 @@ export class EvictedKeys {
     return !this.isCut;
   }
 
-  /** Notes the keys of an event. Must be called before the event is applied, while the wallet still has the rounds. */
+  /**
+   * Records the keys of an event. Must be called before the event is applied, while the wallet still has the rounds.
+   */
   note(event: Event, wallets: Wallets): void {
     if (event.type !== 'rounds-archived') return;
     const wallet = must(wallets.get(event.username), 'archived rounds have a wallet');
     const player = hashOfPlayer(event.username);
     for (const { productId, roundId } of event.rounds) {
       const members = must(wallet.round(productId, roundId), 'an archived round is in its wallet').members();
-      // The archiver put the round under this day, because the round has not changed since.
+      // The archiver stored the round under this day, because the round has not changed since.
       const day = dayOf(members.reduce((newest, { updatedMs }) => Math.max(newest, updatedMs), 0));
       this.add(day, player, ROUND, hashOfName(productId, roundId));
       for (const { kind, id } of members) {
@@ -79,12 +84,12 @@ export class EvictedKeys {
     }
   }
 
-  /** Notes an event that the snapshot's wallet already contains. */
+  /** Records an event that the snapshot's wallet already contains. */
   skip(event: Event): void {
     if (event.type === 'rounds-archived') this.hasSkipped = true;
   }
 
-  /** Passes all keys to `learn` and forgets them. */
+  /** Passes all keys to `learn` and discards them. */
   take(learn: (day: number, player: number, kind: ArchiveKey['kind'], hash: number) => void): void {
     const { words, count } = this;
     this.isBegun = true;

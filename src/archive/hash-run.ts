@@ -2,7 +2,7 @@
 export const HASH_BITS = 31;
 /** Returned by a cursor after its last hash. */
 export const END = -1;
-/** The start of every 2^SAMPLED_BITS-th bucket is stored as a sample, from which a search begins. */
+/** The start of every 2^SAMPLED_BITS-th bucket is stored as a sample at which a search can begin. */
 const SAMPLED_BITS = 7;
 const SAMPLED = 1 << SAMPLED_BITS;
 const HEAD_WORDS = 5;
@@ -181,7 +181,7 @@ function lowBitsFor(count: number): number {
   return Math.min(HASH_BITS - 1, Math.max(0, Math.floor(Math.log2(2 ** HASH_BITS / Math.max(count, 1)))));
 }
 
-/** Copies only if this saves a significant share of the memory; megabytes are not copied to save a few bytes. */
+/** Copies only if this saves a significant share of the memory: a few bytes do not justify copying megabytes. */
 function trimmed(words: Uint32Array, length: number): Uint32Array {
   return words.length - length > words.length / TRIMMED_SHARE ? words.slice(0, length) : words;
 }

@@ -13,7 +13,9 @@ const SPANS = 8;
 interface Span {
   /** Number of the span: its days divided by the days per span, rounded down. */
   readonly number: number;
-  /** The keys of these days. Undefined if the set could not be built; any key may then belong to these days. */
+  /**
+   * The keys of these days. Undefined if the set could not be built; in that case, any key may belong to these days.
+   */
   names: HashSet | undefined;
   /** True if keys were added since the span was saved. */
   isDirty: boolean;
@@ -67,7 +69,7 @@ export class KeyFilter {
     return this.spans.reduce((sum, { names }) => sum + (names?.bytes ?? 0), 0);
   }
 
-  /** Number of spans whose sets could not be built. The archive may contain any key for the days of these spans. */
+  /** Number of spans whose sets could not be built. For the days of these spans, the archive may contain any key. */
   get skipped(): number {
     return this.spans.reduce((sum, { names }) => sum + (names === undefined ? 1 : 0), 0);
   }
@@ -111,7 +113,7 @@ export class KeyFilter {
     for (const span of this.spans) span.isDirty = false;
   }
 
-  /** Marks saved spans as useless, so that the next save removes them unless new spans have the same numbers. */
+  /** Marks saved spans as unusable, so that the next save removes them unless new spans have the same numbers. */
   discard(numbers: Iterable<number>): void {
     this.dropped.push(...numbers);
   }
@@ -168,7 +170,7 @@ export class KeyFilter {
     return Buffer.concat([head, bytes]);
   }
 
-  /** Notes that some of this day's keys are unreadable. Any key may then belong to the days of its span. */
+  /** Records that some of this day's keys are unreadable. From then on, any key may belong to the days of its span. */
   skipDay(day: number, error: unknown): void {
     this.skip(this.spanOf(day), error);
   }

@@ -37,7 +37,7 @@ interface Waiting extends Lookup {
   readonly reject: (error: unknown) => void;
 }
 
-/** Facts that the shard knows about its part of the archive. */
+/** The shard's knowledge about its part of the archive. */
 interface Known {
   /** The days that may contain one of these keys; undefined if the archive certainly has none of them. */
   findDays(names: readonly ArchiveKey[]): Days | undefined;
@@ -149,8 +149,8 @@ export class Lookups {
 
 /**
  * The newest version of each serialized round that the lookup names. The archive finds rounds by a stored, unkeyed
- * hash, for which an attacker can compute colliding ids. Without this filter, 800 such rounds would be restored to
- * memory for one bet in one of them.
+ * hash, for which an attacker can compute colliding ids. Without this filter, one bet in such a round would restore 800
+ * rounds to memory.
  */
 function namedImages(lookup: Lookup, records: readonly ArchiveRecord[]): readonly Buffer[] {
   const { username, productId, roundIds, transactions } = lookup;

@@ -15,7 +15,7 @@ export interface ShardArchiveDeps {
   readonly head: () => Head | undefined;
   /**
    * File that saves the keys, from which a node can start without the archive. Undefined if the archive is on this
-   * machine.
+   * machine itself.
    */
   readonly names: KeyFile | undefined;
   /** True if the shard's log contains the entry with this head. Rejects if this cannot be determined. */
@@ -27,7 +27,7 @@ export interface ShardArchiveDeps {
   readonly observer: ArchiveObserver;
   /** Runs the callback once all events of this event-loop iteration have been handled. */
   readonly defer: (callback: () => void) => void;
-  /** Yields to the thread's other work. */
+  /** Lets the thread's other work run. */
   readonly yieldTurn: () => Promise<void>;
   readonly delay: (ms: number) => Promise<void>;
 }

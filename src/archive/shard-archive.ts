@@ -62,7 +62,7 @@ export interface Put {
   readonly players: readonly ArchivablePlayer[];
 }
 
-/** The parts of a record that its keys are made of. */
+/** The parts of a record from which its keys are formed. */
 type Names = Pick<ArchiveRecord, 'day' | 'player' | 'round' | 'ids'>;
 
 /**
@@ -71,7 +71,7 @@ type Names = Pick<ArchiveRecord, 'day' | 'player' | 'round' | 'ids'>;
  */
 export class ShardArchive {
   private known: KeyFilter;
-  /** True once the filter has all the archive's keys. Until then, any key may be in the archive. */
+  /** True once the filter has all of the archive's keys. Until then, any key may be in the archive. */
   private isComplete = false;
   /**
    * Keys that were put while the archive's keys were being read. The result of that read may be older and lack them.
@@ -133,13 +133,13 @@ export class ShardArchive {
 
   /**
    * Loads the archive's keys. Called again whenever the shard moves here from another node, which may have put more
-   * records. `left` contains the keys of rounds that left memory in the replayed part of the log. If `left` is known to
-   * have all keys, alone or together with the node's file, the archive is not queried. Resolves when all keys are
+   * records. `left` contains the keys of rounds that left memory in the replayed part of the log. The archive is not
+   * queried if `left` is known to have all keys, alone or together with the node's file. Resolves when all keys are
    * loaded, or when a newer load has begun.
    */
   async load(left?: EvictedKeys): Promise<void> {
     this.forget();
-    // Another node may have owned the shard in between, so save nothing before this node's next put.
+    // Save nothing before this node's next put, because another node may have owned the shard in between.
     this.lastPut = undefined;
     this.newestPut = undefined;
     const number = this.loads;
@@ -166,7 +166,7 @@ export class ShardArchive {
     else void this.check();
   }
 
-  /** Resolves once the node's file has been read or found to be missing or unusable. Does not reject. */
+  /** Resolves once the node's file has been read, or was found to be missing or unusable. Does not reject. */
   get fileRead(): Promise<void> {
     return this.looked;
   }
@@ -196,9 +196,9 @@ export class ShardArchive {
   }
 
   /**
-   * The newest mark that was required since the call of this function. The shard may leave while a put is being
-   * repeated, and then requires nothing. An archive that has lost records must not accept that put, because the put
-   * would raise the mark above the missing records.
+   * The newest mark that was required since this function was called. The shard may move to another node while a put is
+   * being repeated, and then requires no mark. An archive that has lost records must not accept that put, because the
+   * put would raise the mark above the missing records.
    */
   private requiring(): () => ArchiveMark | undefined {
     let newest = this.required;
@@ -222,7 +222,7 @@ export class ShardArchive {
     void this.check();
   }
 
-  /** True if the filter and the keys in `left` are together all of the archive's keys. */
+  /** True if the filter and the keys in `left` together are all of the archive's keys. */
   private keepsWith(left: EvictedKeys): boolean {
     if (!this.isComplete || !left.isUnbroken) return false;
     return this.followed === left || (this.followed === undefined && left.followsServed);
@@ -354,8 +354,8 @@ export class ShardArchive {
 
   /**
    * The saved and fresh keys; undefined if no keys were saved or some of them are unusable. Reads fresh puts first,
-   * because the former owner may be saving keys at the same time. Any keys that it removes from the fresh puts in
-   * between are then among the saved keys.
+   * because the former owner may be saving keys at the same time. Keys that it removes from the fresh puts in between
+   * are then among the saved keys.
    */
   private async loadSavedOrDamaged(): Promise<KeyFilter | undefined> {
     const { archive } = this.deps;

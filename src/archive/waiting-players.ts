@@ -14,8 +14,8 @@ export interface WaitingPlayer {
   readonly username: string;
   readonly requests: Queue<Request>;
   /**
-   * The request that caused the lookup. It may expire before the result arrives; a different request is then first in
-   * the queue.
+   * The request that caused the lookup. If it expires before the result arrives, a different request is first in the
+   * queue.
    */
   asking: Request | undefined;
   /** Result for `asking`; undefined while the lookup is pending. */
@@ -70,7 +70,7 @@ export class WaitingPlayers {
     });
   }
 
-  /** The next player whose lookup is complete. */
+  /** The next player with a complete lookup. */
   nextReady(): WaitingPlayer | undefined {
     return this.ready.peek();
   }

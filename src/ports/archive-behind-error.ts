@@ -19,7 +19,7 @@ export function mustReach(shard: number, mark: ArchiveMark | undefined, required
   );
 }
 
-/** Describes the loss in the first half of a sentence, which the caller completes. */
+/** Describes the loss as the first half of a sentence, which the caller completes. */
 export function describeMissingDay({ place, had, has }: MissingDay): string {
   return has === 0
     ? `the archive lacks ${place}, which had ${had} records`

@@ -23,8 +23,8 @@ export interface ArchiveRecord {
   readonly ids: readonly ArchivedId[];
   readonly image: Buffer;
   /**
-   * True if the serialized round contains remembered messages, which a reader of version 1 archives would misread. Set
-   * only when a record is put.
+   * True if the serialized round contains remembered messages, which a reader of archives of version 1 would misread.
+   * Set only when a record is put.
    */
   readonly remembers?: boolean;
 }
@@ -37,7 +37,7 @@ export const ARCHIVE_VERSION = 2;
 /** The version of an archive in which no record contains remembered messages. */
 export const FIRST_ARCHIVE_VERSION = 1;
 
-/** The mark of the newest of these records, by shard. */
+/** By shard: the mark of the newest of these records. */
 export function newestMarks(
   records: readonly Pick<ArchiveRecord, 'shard' | 'lsn' | 'index'>[],
 ): Map<number, ArchiveMark> {
@@ -81,7 +81,7 @@ export interface MissingDay {
   readonly day?: number;
   /** Human-readable name of the damaged file: the day's file, or the list of days. */
   readonly place: string;
-  /** Number of records that the day must have at least, over all shards. */
+  /** Minimum number of records of the day, over all shards. */
   readonly had: number;
   /** Number of records found; 0 if the whole day is missing. */
   readonly has: number;
@@ -111,7 +111,7 @@ export interface ArchivedPlace extends ArchivedId {
 export interface Archive {
   /**
    * Stores records. When this resolves, the records are durable, and so is each shard's mark, which is the newest
-   * record ever put. Repeating a put changes nothing.
+   * record ever put. A repeated put changes nothing.
    *
    * With `required`, all records must belong to one shard. If that shard's mark is older than `required`, rejects with
    * an `ArchiveBehindError` and changes nothing. The check is atomic with the put. Without it, the put would raise the
@@ -146,7 +146,7 @@ export interface Archive {
    * others with the same version as the last one.
    */
   list(shard: number, player: number, version: number, limit: number): Promise<readonly ArchivedPlace[]>;
-  /** Reads these records in the given order and omits missing ones. */
+  /** Reads these records in the given order, omitting missing ones. */
   read(shard: number, records: readonly ArchivedPlace['record'][], player: number): Promise<readonly ArchiveRecord[]>;
   /** The days for which a slice exists, oldest first. */
   days(): Promise<readonly number[]>;
@@ -154,7 +154,7 @@ export interface Archive {
   all(shard: number, day: number): AsyncIterable<readonly ArchiveRecord[]>;
   /**
    * All keys of a shard and day for which `find` can find a record, in batches. If a record is damaged, its readable
-   * keys are included, and the iteration rejects with a `DamagedArchiveError` at its end.
+   * keys are included, and the iteration finally rejects with a `DamagedArchiveError`.
    */
   names(shard: number, day: number): AsyncIterable<readonly ArchiveKey[]>;
   /**

@@ -2,7 +2,7 @@ import type { ArchiveRecord } from './archive.js';
 import { DamagedArchiveError } from './damaged-archive-error.js';
 import { formatLsn } from './lsn.js';
 
-/** An archive record is lost, or differs from the record that was put, so its content is unknown. */
+/** Thrown if an archive record is lost or differs from the record that was put, so that its content is unknown. */
 export class DamagedRecordError extends DamagedArchiveError {
   override readonly name = 'DamagedRecordError';
 

@@ -1,6 +1,6 @@
 import type { ArchiveRecord } from './archive.js';
 
-/** The archive has permanently dropped a day and rejects all further records for it. */
+/** Thrown for records of a day that the archive has permanently dropped. */
 export class DroppedDayError extends Error {
   override readonly name = 'DroppedDayError';
 

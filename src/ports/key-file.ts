@@ -1,12 +1,12 @@
 import type { Head } from './wal.js';
 
-/** Keys read from a file. They are all of the archive's keys for the log up to `head`. */
+/** Keys read from a file: all of the archive's keys for the log up to `head`. */
 export interface KeysInFile {
   readonly head: Head;
   readonly parts: ReadonlyMap<number, Buffer>;
 }
 
-/** One set of the file. Sets are encoded one at a time, so that other work can run in between. */
+/** One set of the file. The sets are encoded one at a time, so that other work can run in between. */
 export interface KeyPart {
   readonly number: number;
   /** Encodes the set. Returns undefined if the set has been dropped in the meantime. */

@@ -3,8 +3,8 @@ import { formatLsn } from './lsn.js';
 import type { Entry } from './wal.js';
 
 /**
- * The log cannot be continued in its current state. walletd does not guess; an operator must investigate. `fact` is the
- * message without its advice to the operator.
+ * Thrown if the log cannot be continued in its current state. walletd does not guess; an operator must investigate.
+ * `fact` is the message without its advice to the operator.
  */
 export class RecoveryError extends UserError {
   override readonly name: string = 'RecoveryError';
@@ -17,20 +17,20 @@ export class RecoveryError extends UserError {
   }
 }
 
-/** The store has lost an entry that was written and perhaps acknowledged. */
+/** Thrown if the store has lost an entry that was written and perhaps acknowledged. */
 export class LossError extends RecoveryError {
   constructor(fact: string) {
     super(`${fact}; \`walletd accept-loss\` shows what is missing, and asks whether to go on without it`, fact);
   }
 }
 
-/** The log ends before its head. This may last only for a moment while its store fails over. */
+/** Thrown if the log ends before its head, which may last only for a moment while the store fails over. */
 export class ShortLogError extends LossError {}
 
-/** A newer walletd wrote an entry or a snapshot and can read it, so nothing is lost. */
+/** Thrown for an entry or snapshot that a newer walletd wrote. That release can read it, so nothing is lost. */
 export class NewerFormatError extends RecoveryError {}
 
-/** The log contains the fence of an accepted loss. A reader whose state comes from before the fence cannot continue. */
+/** Thrown at the fence of an accepted loss, where a reader whose state is from before the fence cannot continue. */
 export class AcceptedLossError extends LossError {
   constructor(readonly fence: Entry) {
     const at = `entry ${formatLsn(fence.lsn)} of shard ${fence.shard}`;

@@ -20,7 +20,7 @@ const RETRY_MAX_MS = 2000;
 
 /**
  * Calls `run` and retries during an outage of the store, with increasing delay. Gives up after the last attempt, or
- * immediately if the error is hopeless.
+ * immediately if no retry can succeed.
  */
 export async function withRetries<T>(
   what: string,

@@ -1,7 +1,7 @@
 import type { Command } from '../wallet/command.js';
 import type { Decision } from '../wallet/decision.js';
 
-/** A decision on a command. Times are on the monotonic clock. */
+/** A decision on a command. Times are readings of the monotonic clock. */
 export interface Turn {
   readonly command: Command;
   readonly decision: Decision;
@@ -12,7 +12,7 @@ export interface Turn {
   readonly endedMs: number;
 }
 
-/** A completed append. Times are on the monotonic clock. */
+/** A completed append. Times are readings of the monotonic clock. */
 export interface CompletedAppend {
   /** Time at which each command was decided. */
   readonly decidedMs: readonly number[];
@@ -28,10 +28,10 @@ export interface CompletedAppend {
 export interface ShardObserver {
   decided(shard: number, turn: Turn): void;
   landed(shard: number, landing: CompletedAppend): void;
-  /** An append failed and will be retried. `nowMs` is on the monotonic clock. */
+  /** Called when an append has failed and will be retried. `nowMs` is a reading of the monotonic clock. */
   appendFailed(shard: number, error: Error, nowMs: number): void;
-  /** The store had lost this many entries, and the shard has appended them again. */
+  /** Called when the store had lost this many entries and the shard has appended them again. */
   healed(shard: number, entries: number): void;
-  /** An assertion failed, so the shard drops its memory. */
+  /** Called when an assertion has failed, so that the shard drops its memory. */
   failed(shard: number): void;
 }

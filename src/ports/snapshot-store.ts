@@ -102,7 +102,7 @@ export interface SnapshotWallets {
    * manifest.
    */
   addChunk(bytes: Buffer): Steps<void>;
-  /** Ends the reading; called after the last chunk. Throws a `FormatError` if a chunk is missing. */
+  /** Ends decoding; called after the last chunk. Throws a `FormatError` if a chunk is missing. */
   finish(): Wallets;
 }
 

@@ -14,9 +14,9 @@ export interface MemberRecord {
   readonly rulesHash: string;
   /** True if the member holds copies for other members, and they hold copies for it (`peers:1`). */
   readonly holdsCopies: boolean;
-  /** True if the member hands its shards over and gets no new ones, because its process is about to end. */
+  /** True if the member hands over its shards and gets no new ones, because its process is about to end. */
   readonly isLeaving: boolean;
-  /** True if the member has no memory for another shard, or had none a while ago. */
+  /** True if the member has no memory for another shard, or had none until recently. */
   readonly isFull: boolean;
   /** True if the member has memory for another shard now. An older walletd does not report it. */
   readonly hasRoom: boolean;
@@ -42,7 +42,7 @@ export interface Plan {
   readonly owners: readonly string[];
   /** By shard: tags of the followers. */
   readonly followers: readonly (readonly string[])[];
-  /** Shards that an operator has placed. They do not move for balance. */
+  /** Shards that an operator has placed. Balancing does not move them. */
   readonly pinned: readonly number[];
   /** Newest stored format that may be written, because all members can read it. It is never lowered. */
   readonly format: number;
@@ -63,7 +63,7 @@ export interface Claim {
 }
 
 export interface RegistryView {
-  /** Changes with every change of the registry except heartbeats. It is only compared for equality. */
+  /** Changes with every change of the registry except heartbeats. Only compared for equality. */
   readonly version: string;
   /** By tag. */
   readonly members: ReadonlyMap<string, MemberRecord>;
@@ -79,7 +79,7 @@ export interface RegistryView {
 export type HeartbeatCounters = ReadonlyMap<string, string>;
 
 export type HeartbeatAnswer =
-  /** The caller is not a member, or is no longer one. */
+  /** Thrown if the caller is not a member, or is no longer one. */
   | { readonly type: 'gone' }
   /** `view` is undefined if nothing has changed. */
   | { readonly type: 'member'; readonly beats: HeartbeatCounters; readonly view: RegistryView | undefined };

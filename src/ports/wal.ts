@@ -12,7 +12,7 @@ export interface Head {
   readonly checksum: number;
 }
 
-/** An entry that a process remembers; `checksum` is undefined if only the LSN is known. */
+/** An entry that a process has recorded; `checksum` is undefined if only the LSN is known. */
 export interface Position {
   readonly lsn: Lsn;
   readonly checksum: number | undefined;
@@ -87,7 +87,8 @@ export interface Wal {
   /**
    * Takes over these logs from any owner: atomically appends to each log the fence that `seal` creates. If two owners
    * start at the same time, the later one gets all logs, durably, and the earlier one gets none. Rejects during an
-   * outage and may then be called again; if the fences were written after all, a second fence does no harm.
+   * outage and may then be called again; if the fences have been written in spite of the rejection, a second fence does
+   * no harm.
    */
   fence(shards: readonly number[], seal: MakeFence): Promise<readonly Takeover[]>;
   /**
