@@ -5,8 +5,8 @@ import type { StoreSettings } from '../drivers/driver.js';
 import { driverOf } from '../drivers/drivers.js';
 
 /**
- * Lists the snapshots of all shards in the store. Uses a store connection of its own, because the main thread has no
- * access to those of the shards' threads.
+ * Lists the snapshots of all shards in the store. Uses a store connection of its own, because the main thread cannot
+ * use the connections of the shards' threads.
  */
 export class KeptSnapshots {
   private running: Promise<readonly SnapshotLine[]> | undefined = undefined;

@@ -6,10 +6,10 @@ import { Watch } from '../../cluster/watch.js';
 import type { MemberRecord, MembershipRegistry } from '../../ports/table.js';
 import { waitForStore } from '../drivers/wait-for-store.js';
 
-/** The interval between two looks at the registry: half of a member's heartbeat interval. */
+/** Interval at which the registry is read: half of a member's heartbeat interval. */
 const LOOK_MS = 100;
 const CONNECT_MS = 500;
-/** A store that has just been opened may be busy for a moment. The start must not fail because of that. */
+/** A store that has just been opened may be busy for a moment. This must not make the start fail. */
 const BUSY_STORE = { waitMs: 10_000, clock: systemClock, log: silentLogger };
 
 /**
@@ -27,7 +27,7 @@ export async function livingMembers(
     const { beats, view } = await waitForStore(() => table.read(), BUSY_STORE);
     const nowMs = performance.now();
     watch.heartbeatsRead(beats, nowMs);
-    // More members may have joined since the last look.
+    // More members may have joined since the last read.
     const asked = [...view.members].filter(([, member]) => isAskedAbout(member));
     for (const [tag, { host, port }] of asked) {
       if (called.has(tag)) continue;

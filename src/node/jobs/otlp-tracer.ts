@@ -113,8 +113,8 @@ class OtlpSpan implements CallbackSpan {
 }
 
 /**
- * Returns seconds and nanoseconds, because OpenTelemetry would interpret a small plain number as a reading of a
- * different clock.
+ * Returns seconds and nanoseconds, because OpenTelemetry interprets a small plain number as a reading of a different
+ * clock.
  */
 function hrTime(ms: number): HrTime {
   const seconds = Math.floor(ms / 1000);

@@ -12,7 +12,7 @@ import type { SearchJob } from './store-searches.js';
 
 /** Interval between two progress messages. */
 const TELL_MS = 500;
-/** Time limit for exiting after the channel has closed, in case an unresponsive store keeps the process alive. */
+/** Time limit for the exit after the channel has closed, in case an unresponsive store keeps the process alive. */
 const END_MS = 2000;
 /** Lower priority than the shards, which come first. */
 const NICE = 10;
@@ -49,7 +49,7 @@ async function search(
   query: StoreQuery,
   onShare: (share: number) => void,
 ): Promise<SearchLine> {
-  // A search promises no durability, so skip the check of the store's durability configuration.
+  // A search writes nothing, so skip the check of the store's durability configuration.
   const trusting = { ...settings, durability: 'fsync', redis: { ...settings.redis, trustConfig: true } };
   const { store, meta, archive } = await openExisting(trusting, 'read');
   // Lower the priority only after the store is open, because the checks made while opening it have a time limit of a

@@ -6,7 +6,7 @@ type Told =
   | { readonly type: 'answered'; readonly shard: number; readonly server: string | undefined; readonly nowMs: number };
 
 /**
- * The worker's side: forwards store reports to the main thread, so that an outage is logged once and not once per
+ * The worker's side: forwards store reports to the main thread, so that an outage is logged once and not by every
  * thread.
  */
 export function sendNewsTo(port: MessagePort): StoreNews {

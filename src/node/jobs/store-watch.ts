@@ -2,13 +2,13 @@ import type { Logger } from '../../base/logger.js';
 
 const SAY_MS = 10_000;
 
-/** Reports from the threads about the store. Times are on the monotonic clock, which all threads share. */
+/** Reports from the threads about the store. Times are readings of the monotonic clock, which all threads share. */
 export interface StoreNews {
-  /** The outcome of an append to this shard is unknown. */
+  /** Called when the outcome of an append to this shard is unknown. */
   failed(shard: number, error: string, nowMs: number): void;
   /**
-   * The outcome of an append to a shard that had failed is now known. `server` is the server that receives the appends:
-   * if the store has several servers, the current master.
+   * Called when the outcome of an append is known again after a failure. `server` receives the appends: if the store
+   * has several servers, it is the current master.
    */
   answered(shard: number, server: string | undefined, nowMs: number): void;
 }
@@ -42,7 +42,8 @@ export class StoreWatch implements StoreNews {
   }
 
   /**
-   * Forgets the shards of a thread that has ended. The thread that replaces it finds out the outcomes of their appends.
+   * Forgets the shards of a thread that has ended. The thread that replaces it determines the outcomes of their
+   * appends.
    */
   forget(shards: readonly number[]): void {
     for (const shard of shards) this.failing.delete(shard);

@@ -25,7 +25,7 @@ export interface TimeKeeperDeps {
 
 /** Differences in ms between this machine's clock and other known times. */
 export interface TimeMeasures {
-  /** This machine's clock minus the confirmed time. Irreversible actions lag behind the clock by this much. */
+  /** This machine's clock minus the confirmed time. Irreversible actions lag behind the clock by this difference. */
   readonly unconfirmedMs: number;
   /** Newest log time minus this machine's clock; 0 if the clock is ahead. */
   readonly logAheadMs: number;
@@ -40,7 +40,7 @@ export const UNCONFIRMED_MS = DAY_MS;
 
 /**
  * Maintains the time that this process's threads use for irreversible actions. Warns if clock, log and confirmed time
- * disagree. The rule is in base/irreversible-time.ts. Each thread reads the clock of the archive's server itself.
+ * disagree. The rule is in base/irreversible-time.ts. Each thread reads the clock of the archive's server on its own.
  */
 export class TimeKeeper {
   private known: { readonly confirmedMs: number; readonly atMs: number } | undefined = undefined;
@@ -89,7 +89,7 @@ export class TimeKeeper {
 
   private confirmedMs(ourMs: number): number | undefined {
     const { clock, cluster, confirmedOn } = this.deps;
-    // An operator's confirmation of this clock counts as much as the clock of another member.
+    // An operator's confirmation of this clock has the same weight as the clock of another member.
     const peersMs = [...(cluster()?.peersMs ?? []), ...(isConfirmedOn(confirmedOn, ourMs) ? [ourMs] : [])];
     const { known } = this;
     return irreversibleTimeMs({

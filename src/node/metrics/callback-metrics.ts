@@ -21,7 +21,7 @@ export class CallbackMetrics implements CallbackObserver {
   private readonly totals = new Histogram(SECONDS_BOUNDS);
   private readonly replies = new Histogram(SECONDS_BOUNDS);
   private aborts = 0;
-  /** Keyed by endpoint, field and kind of rule, of which there are few combinations. */
+  /** Keyed by endpoint, field and kind of rule; there are only a few combinations. */
   private readonly malformedCounts = new Map<string, { readonly labels: Labels; value: number }>();
 
   constructor(private readonly codes: StatusCodes) {
@@ -78,8 +78,8 @@ export class CallbackMetrics implements CallbackObserver {
 
 /**
  * Counts of accepted callbacks and of failures that alerts watch are exported from the start, because Prometheus sees
- * no increase in a series that first appears with the value 5. Counts of ordinary failures, such as an insufficient
- * balance, are exported once the first one occurs.
+ * no increase in a series that appears with a value of 5. Counts of ordinary failures, such as an insufficient balance,
+ * are exported once the first one occurs.
  */
 function answersOf(endpoint: Addressed, counts: Counts, codes: StatusCodes): MetricValue[] {
   return OUTCOMES.flatMap((result) => {

@@ -11,7 +11,7 @@ export interface Counters {
 
 /** Logs the periodic `metrics` line with one thread's counters, for operators without Prometheus. */
 export class MetricsLine {
-  /** Collect values since the previous line. */
+  /** Collects the values since the previous line. */
   private readonly repliesPerRound = new Distribution();
   private readonly appendUs = new Distribution();
   private readonly timer: NodeJS.Timeout | undefined;

@@ -1,7 +1,7 @@
 import type { Metric } from '../../base/metric.js';
 import { counter, gauge } from '../../telemetry/metric.js';
 
-/** Standard process metrics of the Prometheus client libraries, under the names that dashboards know. */
+/** Standard process metrics of the Prometheus client libraries, under the names that common dashboards use. */
 export function processMetrics(
   build: { readonly version: string; readonly commit: string },
   isReady: boolean,

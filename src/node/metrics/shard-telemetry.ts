@@ -25,7 +25,7 @@ export interface ShardTelemetryOptions {
   /** Thread name used in labels. */
   readonly thread: string;
   readonly scales: ScaleTable;
-  /** Time limit of every command. A command arrives this long before its deadline. */
+  /** Time limit of every command: the time from its arrival to its deadline. */
   readonly requestDeadlineMs: number;
   /** Interval in seconds of the log line with counters; 0 disables the line. */
   readonly everySeconds: number;

@@ -20,8 +20,8 @@ export class ThreadVitals {
   private readonly cancels: readonly Cancel[];
   private tickedMs = performance.now();
   /**
-   * Delays in the last complete window. If several programs scrape this process, they all read the finished window, so
-   * that none of them resets the values of another.
+   * Delays in the last complete window. If several programs scrape this process, all of them read the complete window,
+   * so that none of them resets the values for the others.
    */
   private window: readonly number[] | undefined = undefined;
 

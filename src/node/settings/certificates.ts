@@ -5,9 +5,7 @@ import type { Settings } from '../../config/schema.js';
 import { loadTls, type Tls } from './tls.js';
 
 const DAY_MS = 86_400_000;
-/**
- * Warns this long before a certificate expires, which is enough time for a renewal, even one that needs a signed form.
- */
+/** Warns this long before a certificate expires, which is enough time even for a renewal with paperwork. */
 const SOON_MS = 14 * DAY_MS;
 
 /** Listeners that can have a certificate, named after their settings. */

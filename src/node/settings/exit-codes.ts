@@ -5,7 +5,7 @@ export const EXIT = {
   usage: 2,
   /** Another process took over the store. */
   fenced: 3,
-  /** Only for `simulate`: the operator API gave no definite answer. */
+  /** Only from `simulate`: the operator API gave no definite answer. */
   cannotKnow: 3,
   /** The backup is truncated. Nothing was restored. */
   cutOff: 4,

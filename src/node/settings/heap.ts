@@ -43,8 +43,8 @@ export interface MemoryShare {
 
 /**
  * Memory share of each thread that has shards, taken from `memory.maxBytes` or half of the machine's memory. V8's heap
- * limit is set at startup and is the same for every thread. If there are workers, the main thread has no records.
- * Throws a `ConfigError` if a heap would be too small.
+ * limit is set at startup and is the same for every thread. With workers, the main thread has no records. Throws a
+ * `ConfigError` if a heap would be too small.
  */
 export function memoryShare(settings: HeapSettings): MemoryShare {
   const workers = workerCount(settings);
@@ -61,7 +61,10 @@ export function memoryShare(settings: HeapSettings): MemoryShare {
   return { heapMaxBytes, recordsMaxBytes: Math.floor((all - heaps * heapMaxBytes) / Math.max(workers, 1)) };
 }
 
-/** Heap limit that is in force. V8 has a lower limit than the settings if walletd was started without its launcher. */
+/**
+ * Heap limit that is in force. If walletd was started without its launcher, V8's limit is lower than the configured
+ * one.
+ */
 export function effectiveHeapMaxBytes(settings: HeapSettings): number {
   return Math.min(memoryShare(settings).heapMaxBytes, getHeapStatistics().heap_size_limit);
 }

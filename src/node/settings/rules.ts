@@ -43,8 +43,7 @@ export function isStrict(
 }
 
 /**
- * True if the answer to a malformed callback includes the reason. For an older store, the answer still has only four
- * fields.
+ * True if the answer to a malformed callback includes the reason. For an older store, the answer has only four fields.
  */
 export function includesReason(
   settings: Pick<Settings, 'callbacks' | 'decisions'>,
@@ -71,7 +70,7 @@ export function rulesOf(settings: RuleSettings, meta: RuleMeta = TODAY): Rules {
     rollbackStale: settings.rollback.stale,
     keepsRequests: true,
     remembersMessages: true,
-    // A store from before placeTips keeps its behavior.
+    // A store that predates placeTips keeps its behavior.
     tipsUnknown: settings.tips.unknown ?? unknownTips ?? 'credit',
     cancelStopsSingleState: isOfToday,
     confirmsOtherStake: isOfToday,

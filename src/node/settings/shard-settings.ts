@@ -3,7 +3,7 @@ import type { Settings } from '../../config/schema.js';
 /**
  * Settings that a thread with shards receives. They are sent to workers, so the list omits everything that only
  * listeners need. Operator tokens, signature keys and TLS keys therefore stay in the main thread. The store's password
- * is sent as part of `store`, because each worker has a connection of its own.
+ * is sent as part of `store`, because each worker opens a connection of its own.
  */
 const NAMES = [
   // the store, and this node's own files

@@ -54,7 +54,8 @@ function endOf(pem: Buffer): number {
 function read(file: string, setting: string): Buffer {
   try {
     const bytes = readFileSync(file);
-    // The callback listener's library reads the file itself. It would take a byte order mark as part of the first line.
+    // The callback listener's library reads the file itself. It would treat a byte order mark as part of the first
+    // line.
     if (decodeText(bytes).length < bytes.toString().length) {
       throw new Error('it begins with a byte order mark: save it without one');
     }

@@ -55,7 +55,7 @@ export class StoreVerifier implements VerifyService {
     this.tokens = { token, tokens };
   }
 
-  /** Prevents further verifications. Resolves once no verification process is left. */
+  /** Prevents further verifications. Resolves when no verification process is left. */
   async stop(): Promise<void> {
     this.isStopped = true;
     this.now?.child.kill();
@@ -94,7 +94,7 @@ export class StoreVerifier implements VerifyService {
       child.on('error', ({ message }) => failed(`its process cannot be started: ${message}`));
       child.once('close', (code, signal) => {
         // The verification process has written the cause to this process's log. The cause may describe the store, so it
-        // is not shown to everyone who can read the report.
+        // is not part of the report, which more people can read.
         failed(this.isStopped ? 'walletd was stopped' : `its process ended with ${signal ?? code}`);
       });
       // A process that could not be started has no channel. If it has already ended, its exit event reports that.

@@ -6,7 +6,7 @@ import type { ShardReport } from '../../../tools/verify/verify.js';
 const CURRENCIES_MAX = 200;
 const ACCEPTED_MAX = 20;
 
-/** The report without its per-shard part. Its size is limited, whatever the number of shards and currencies. */
+/** The report without its per-shard part. Its size is limited, regardless of the number of shards and currencies. */
 export function summaryOf({ shards, books, found, findings }: VerifyReportJson): VerifySummary {
   const sum = (count: (report: ShardReport) => number | undefined) =>
     shards.reduce((all, report) => all + (count(report) ?? 0), 0);
