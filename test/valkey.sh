@@ -1,6 +1,7 @@
 #!/bin/sh
 # The nightly group: the tests that start a Redis, and the faults of failovers, on Valkey in place of Redis.
-# Debian 12 has valkey-server among its backports. WALLETD_TEST_REDIS names another server to test.
+# Debian 12 has valkey-server among its backports. WALLETD_TEST_REDIS names another server to test. Tests and faults both
+# run, even if one of them fails.
 set -eu
 cd -- "$(dirname -- "$0")/.."
 if [ -z "${WALLETD_TEST_REDIS-}" ] && ! valkey-server --version >/dev/null 2>&1; then
@@ -15,5 +16,7 @@ if [ -z "${WALLETD_TEST_REDIS-}" ] && ! valkey-server --version >/dev/null 2>&1;
 fi
 export WALLETD_TEST_REDIS="${WALLETD_TEST_REDIS:-valkey-server}"
 starters='redis-server\.js|redis-cluster\.js|test-cluster\.js|faults/sentinels\.js'
-sh test/run.sh "^($(grep -rlE "$starters" test --include='*.test.ts' --include='*.long.ts' | paste -sd '|'))\$"
-sh test/run-faults.sh 'test/faults/(failover|redis-cluster)\.'
+failed=
+sh test/run.sh "^($(grep -rlE "$starters" test --include='*.test.ts' --include='*.long.ts' | paste -sd '|'))\$" || failed="$failed tests"
+sh test/run-faults.sh 'test/faults/(failover|redis-cluster)\.' || failed="$failed faults"
+[ -z "$failed" ] || { echo "failed on $WALLETD_TEST_REDIS:$failed" >&2; exit 1; }

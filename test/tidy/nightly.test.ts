@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { test } from 'node:test';
+import { makeTempFolder } from '../support/temp-folder.js';
+import { ROOT } from './pages.js';
+
+interface Ended {
+  readonly status: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs a script of the project in a folder where the commands that it calls are these scripts. */
+function runWith(script: string, commands: Readonly<Record<string, string>>): Ended {
+  const folder = makeTempFolder();
+  const place = (path: string) => join(folder.path, path);
+  for (const path of ['bin', 'test', dirname(script)]) mkdirSync(place(path), { recursive: true });
+  copyFileSync(join(ROOT, script), place(script));
+  for (const [path, body] of Object.entries(commands))
+    writeFileSync(place(path), `#!/bin/sh\n${body}\n`, { mode: 0o755 });
+  const env = { PATH: `${place('bin')}:${process.env.PATH}`, WALLETD_TEST_REDIS: 'some-server' };
+  const { status, stdout, stderr } = spawnSync('sh', [place(script)], { env, encoding: 'utf8' });
+  folder.remove();
+  return { status, stdout, stderr };
+}
+
+test('valkey.sh runs the faults even if tests fail', () => {
+  const { status, stdout, stderr } = runWith('test/valkey.sh', {
+    'test/run.sh': 'echo tests; exit 1',
+    'test/run-faults.sh': 'echo faults',
+  });
+  assert.deepEqual({ status, stdout }, { status: 1, stdout: 'tests\nfaults\n' });
+  assert.match(stderr, /^failed on some-server: tests$/m);
+});
+
+test('valkey.sh names every part that failed', () => {
+  const { status, stderr } = runWith('test/valkey.sh', {
+    'test/run.sh': 'exit 1',
+    'test/run-faults.sh': 'exit 1',
+  });
+  assert.equal(status, 1);
+  assert.match(stderr, /^failed on some-server: tests faults$/m);
+});
+
+test('a part of the night that fails does not stop the next part', () => {
+  const { status, stdout, stderr } = runWith('.ci/nightly', {
+    'bin/npm': 'echo "npm $*"; [ "$2" != mutants ]',
+    'test/valkey.sh': 'echo valkey; exit 1',
+  });
+  assert.equal(status, 1);
+  assert.equal(stderr.trim(), 'failed: valkey mutants');
+  for (const part of ['mutants', 'test:faults -- --all', 'simulate-node -- --seconds 900 --months'])
+    assert.ok(stdout.includes(`npm run ${part}\n`), part);
+});
+
+test('the night passes if every part passes', () => {
+  const { status, stderr } = runWith('.ci/nightly', { 'bin/npm': 'exit 0', 'test/valkey.sh': 'exit 0' });
+  assert.deepEqual({ status, stderr }, { status: 0, stderr: '' });
+});
