@@ -1,7 +1,7 @@
 import type { Clock } from '../base/clock.js';
 import type { Replier } from '../base/replier.js';
 import { ARCHIVE_DAMAGED, OVERLOADED, type Request, STARTING, TOO_LATE } from '../ports/request.js';
-import { missingIn, namesNewBets } from '../wallet/archiving.js';
+import { type Missing, missingIn, namesNewBets } from '../wallet/archiving.js';
 import type { Answer } from '../wallet/decision.js';
 import type { Query } from '../wallet/query.js';
 import type { BusyAnswer } from '../wallet/rejection.js';
@@ -29,6 +29,14 @@ interface PendingList {
   readonly query: ListTransactions;
   /** True if some of the player's rounds have left memory since the archive was queried. */
   isStale: boolean;
+}
+
+/** A lookup that has not begun. */
+interface Needed {
+  readonly username: string;
+  readonly productId: string;
+  readonly missing: Missing;
+  readonly deadlineMs: number;
 }
 
 /** Maximum number of lists that wait for the archive. */
@@ -72,11 +80,12 @@ export class ArchiveGate {
     const { waiting } = this;
     const { username } = request.command;
     const player = waiting.maybePlayer(username);
-    const found = player === undefined ? this.startLookUp(request) : undefined;
-    if (player === undefined && found === undefined) return false;
+    const needed = player === undefined ? this.findNeeded(request) : undefined;
+    if (player === undefined && needed === undefined) return false;
+    // A refused request starts no lookup, because no request would wait for the result.
     if (waiting.isFull) request.replier.reply(OVERLOADED);
     else if (player !== undefined) waiting.add(player, request);
-    else if (found !== undefined) waiting.begin(username, request, found);
+    else if (needed !== undefined) waiting.begin(username, request, this.lookUp(needed));
     return true;
   }
 
@@ -123,7 +132,8 @@ export class ArchiveGate {
     for (let request = player.requests.peek(); request !== undefined; request = player.requests.peek()) {
       let lookUp: Promise<Found> | undefined;
       try {
-        lookUp = found === undefined ? this.startLookUp(request) : undefined;
+        const needed = found === undefined ? this.findNeeded(request) : undefined;
+        lookUp = needed && this.lookUp(needed);
       } catch (error) {
         waiting.shift(player);
         carrier.failAt(request, error);
@@ -191,16 +201,24 @@ export class ArchiveGate {
   }
 
   /**
-   * Looks up the request's missing ids in the archive; undefined when no lookup is needed. If this throws, the request
+   * The lookup that the request needs; undefined if it can be decided without the archive. If this throws, the request
    * must not be decided.
    */
-  private startLookUp(request: Request): Promise<Found> | undefined {
+  private findNeeded(request: Request): Needed | undefined {
     if (request.type === 'query' || !('txns' in request.command)) return undefined;
     const { command, deadlineMs } = request;
     if (namesNewBets(command) && !this.archive.mayHaveAnyOf(command)) return undefined;
     const { username, productId } = command;
     const wallet = this.carrier.findWallet(username);
-    return wallet && this.archive.maybeFind(username, productId, missingIn(wallet, command), deadlineMs);
+    if (wallet === undefined) return undefined;
+    const missing = missingIn(wallet, command);
+    return this.archive.mayHaveMissing(username, productId, missing)
+      ? { username, productId, missing, deadlineMs }
+      : undefined;
+  }
+
+  private lookUp({ username, productId, missing, deadlineMs }: Needed): Promise<Found> {
+    return this.archive.find(username, productId, missing, deadlineMs);
   }
 
   /**

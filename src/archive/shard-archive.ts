@@ -437,20 +437,24 @@ export class ShardArchive {
     }
   }
 
+  /** False if there are no missing ids, or if the archive certainly has none of them. */
+  mayHaveMissing(username: string, productId: string, missing: Missing): boolean {
+    const { ids, rewardIds, roundIds } = missing;
+    if (ids.length === 0 && rewardIds.length === 0 && roundIds.length === 0) return false;
+    return this.mayHave(hashOfPlayer(username), productId, missing);
+  }
+
   /**
-   * Archived rounds that contain one of the missing ids; undefined if the archive certainly has none. Rejects if such a
-   * record is damaged, which is logged, and at `deadlineMs` during an outage.
+   * Archived rounds that contain one of the missing ids. Rejects if such a record is damaged, which is logged, and at
+   * `deadlineMs` during an outage. Only for ids of which the archive may have one.
    */
-  maybeFind(
+  find(
     username: string,
     productId: string,
-    missing: Missing,
+    { ids, rewardIds, roundIds }: Missing,
     deadlineMs = Number.POSITIVE_INFINITY,
-  ): Promise<ArchivedPart> | undefined {
-    const { ids, rewardIds, roundIds } = missing;
-    if (ids.length === 0 && rewardIds.length === 0 && roundIds.length === 0) return undefined;
+  ): Promise<ArchivedPart> {
     const player = hashOfPlayer(username);
-    if (!this.mayHave(player, productId, missing)) return undefined;
     const rounds = roundIds.map((id): ArchiveKey => ({ player, kind: 'round', hash: hashOfName(productId, id) }));
     const named = (id: string, isReward: boolean): NamedTransaction => {
       const hash = isReward ? hashOfReward(productId, id) : hashOfName(productId, id);

@@ -110,3 +110,18 @@ test('lookups that expire during an outage no longer count towards the limit', a
     assert.ok('isRepeat' in answer && answer.isRepeat, JSON.stringify(answer));
   }
 });
+
+test('a request that finds the waiting room full starts no lookup', async () => {
+  const archive = new MemoryArchive();
+  const test = await withDamagedRound(archive, 1);
+  archive.isAway = true;
+  const waiting = test.execute(settle(bets(1), { username: 'bob' }));
+  // A lookup of this request would find the damaged round, and its failure would end the process.
+  assert.deepEqual(await test.execute(settle(bets(1))), { type: 'failed', failure: 'overloaded' });
+  const lookedBefore = archive.looked;
+  archive.isAway = false;
+  const answer = await waiting;
+  assert.ok('isRepeat' in answer && answer.isRepeat);
+  assert.equal(archive.looked - lookedBefore, 1);
+  assert.ok('isRepeat' in (await test.execute(settle(bets(2)))), 'a request without a full room is looked up');
+});

@@ -61,7 +61,7 @@ function away(): MemoryArchive {
 }
 
 function mayHave(shard: ShardArchive, roundId: string): boolean {
-  return shard.maybeFind('ann', 'p', { ids: [], rewardIds: [], roundIds: [roundId] }) !== undefined;
+  return shard.mayHaveMissing('ann', 'p', { ids: [], rewardIds: [], roundIds: [roundId] });
 }
 
 /** Writes a file that ends at `head` and contains the round `known`. */

@@ -33,9 +33,9 @@ async function started(archive: MemoryArchive): Promise<TestHost> {
 function plantBugInLookups(test: TestHost): void {
   const { archives } = test.host as unknown as { archives: Map<number, ShardArchive> };
   const archive = archives.get(0) as ShardArchive;
-  const maybeFind = archive.maybeFind.bind(archive);
-  archive.maybeFind = () => {
-    archive.maybeFind = maybeFind;
+  const find = archive.find.bind(archive);
+  archive.find = () => {
+    archive.find = find;
     throw new Error('a bug');
   };
 }

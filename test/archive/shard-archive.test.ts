@@ -50,7 +50,7 @@ async function put(node: ShardArchive, roundId: string, sequence: number): Promi
 }
 
 function mayHave(node: ShardArchive, roundId: string): boolean {
-  return node.maybeFind('ann', 'p', { ids: [], rewardIds: [], roundIds: [roundId] }) !== undefined;
+  return node.mayHaveMissing('ann', 'p', { ids: [], rewardIds: [], roundIds: [roundId] });
 }
 
 /** Empties the archive, as if it had been replaced by a new one. */
@@ -62,10 +62,7 @@ function empty(archive: MemoryArchive): void {
 /** Expects the lookup to give up at its deadline. */
 async function mustNotAnswer(node: ShardArchive, roundId: string): Promise<void> {
   const missing = { ids: [], rewardIds: [], roundIds: [roundId] };
-  await assert.rejects(
-    node.maybeFind('ann', 'p', missing, systemClock.monotonicMs() + LOOKUP_MS) ?? Promise.resolve(),
-    GivenUpError,
-  );
+  await assert.rejects(node.find('ann', 'p', missing, systemClock.monotonicMs() + LOOKUP_MS), GivenUpError);
 }
 
 test('keys of an archive that is behind the log are not used', async () => {
@@ -279,8 +276,8 @@ test('of two records with the same log entry, the later one is found', async () 
   domain.run(commands.void([{ id: 'a' }]));
   const { productId, roundId, image: after } = await leave();
   assert.notDeepEqual(after, before);
-  const found = await node.maybeFind('ann', productId, { ids: [], rewardIds: [], roundIds: [roundId] });
-  assert.deepEqual(found?.images, [after]);
+  const found = await node.find('ann', productId, { ids: [], rewardIds: [], roundIds: [roundId] });
+  assert.deepEqual(found.images, [after]);
 });
 
 test('lookups for expired requests are not retried during an outage', async () => {
@@ -298,7 +295,7 @@ test('lookups for expired requests are not retried during an outage', async () =
   );
   assert.equal(asked, 1);
   const missing = { ids: [], rewardIds: [], roundIds: ['r'] };
-  const [late, wanted] = [0, 1].map((ms) => node.maybeFind('ann', 'p', missing, ms * (systemClock.monotonicMs() + 5)));
+  const [late, wanted] = [0, 1].map((ms) => node.find('ann', 'p', missing, ms * (systemClock.monotonicMs() + 5)));
   await assert.rejects(Promise.resolve(late), GivenUpError);
   await assert.rejects(Promise.resolve(wanted), GivenUpError);
 });

@@ -130,7 +130,8 @@ export async function lookUpAll(archive: Archive, { archived, mark }: Book): Pro
   await Promise.all(
     archived.map(async ({ username, productId, missing, image }) => {
       try {
-        const found = await node.maybeFind(username, productId, missing, deadlineMs);
+        const isKnown = node.mayHaveMissing(username, productId, missing);
+        const found = isKnown ? await node.find(username, productId, missing, deadlineMs) : undefined;
         const images = found?.images.map((one) => one.toString('hex')) ?? [];
         if (images.length === 1 && images[0] === image) right++;
         else wrong.push(`${username} ${JSON.stringify(missing)}: ${found === undefined ? 'not known' : images.length}`);
