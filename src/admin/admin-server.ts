@@ -87,6 +87,7 @@ declare module 'fastify' {
 /** The operators' listener: players, transactions, health and the console. */
 export class AdminServer {
   private readonly app: FastifyInstance;
+  private readonly guard: ServerGuard;
   private readonly feed: LiveFeed;
   private readonly authentication: Authentication;
   private readonly draining = new AbortController();
@@ -132,7 +133,7 @@ export class AdminServer {
         ),
     });
     this.parseJson();
-    new ServerGuard(this.app.server, CONNECTION_LIMITS, deps.counts);
+    this.guard = new ServerGuard(this.app.server, CONNECTION_LIMITS, deps.counts);
     // Node emits no `close` event on an answer that is still queued behind an earlier one when the connection ends.
     this.app.server.on(tls === undefined ? 'connection' : 'secureConnection', (socket: Socket) => {
       socket.once('close', () => this.asking.delete(socket));
@@ -168,6 +169,12 @@ export class AdminServer {
       request.operator = authentication.operatorOf(request);
       if (this.draining.signal.aborted) throw new Problem(503, 'the server is shutting down', 'shutting-down');
     });
+    // The body may arrive long after the headers, and the token may have been revoked meanwhile.
+    this.app.addHook('preHandler', async (request) => {
+      if (announcesBody(request.raw) && !request.routeOptions.config.isOpen) {
+        request.operator = authentication.operatorOf(request);
+      }
+    });
     // Close the connection if the answer is sent before the whole body has arrived. Otherwise the client could keep
     // sending the body and occupy the connection.
     this.app.addHook('onSend', async ({ raw }, reply) => {
@@ -182,12 +189,14 @@ export class AdminServer {
     addServerProof(this.app, authentication);
   }
 
-  /** Starts listening and resolves to the port. Rejects on failure. */
+  /** Starts listening and resolves to the port. Rejects on failure, and if the server is closed before the port is open. */
   async listen(): Promise<number> {
     const { host, port } = this.deps.settings;
-    await this.app.listen({ host, port }).catch((error: Error) => {
-      throw cannotListen(host, port, error);
-    });
+    await this.guard.whileOpening(() =>
+      this.app.listen({ host, port }).catch((error: Error) => {
+        throw cannotListen(host, port, error);
+      }),
+    );
     return this.port;
   }
 
@@ -223,6 +232,7 @@ export class AdminServer {
   }
 
   async close(): Promise<void> {
+    await this.guard.close();
     await this.app.close();
   }
 

@@ -10,7 +10,7 @@ import { FAILURES } from '../callback/failures.js';
 import type { Answer } from '../wallet/decision.js';
 import type { Operator } from '../wallet/state/operation.js';
 import type { AdminDeps, SignedCommand } from './admin-deps.js';
-import { bodyUntilCut } from './body-until-cut.js';
+import { BodyCut, bodyUntilCut } from './body-until-cut.js';
 import { isObject } from './cursor.js';
 import { amount, currency, id, operationId } from './fields.js';
 import { mustUnits } from './money.js';
@@ -36,6 +36,12 @@ export type ImportDeps = Pick<AdminDeps, 'clock' | 'log'> & {
 };
 type MoneyMover = Pick<MoneyByHand, 'move'>;
 type SignedImport = Extract<SignedCommand, { type: 'import-player' }>;
+
+/** Operator who imports, and whether the operator still may. */
+interface Importer {
+  readonly operator: Operator;
+  readonly isKnown: () => boolean;
+}
 
 /** Reason why a line cannot be imported, with those of its fields that could be read. */
 interface UnusableLine {
@@ -75,18 +81,18 @@ export function importRoute(deps: ImportDeps, byHand: MoneyMover, stopping: Abor
       200: answer('A line for each line, then one with the sums', ref('ImportLine'), 'application/x-ndjson'),
     },
     problems: [400, 403, 413, 415],
-    handle: async ({ body, operator, raw }, reply) => {
+    handle: async ({ body, operator, raw, isKnown }, reply) => {
       if (!(body instanceof Readable)) throw NO_LINES;
       reply.header('Content-Type', 'application/x-ndjson');
       const chunks = bodyUntilCut(body, raw, reply.raw, stopping);
-      return reply.send(Readable.from(report(chunks, operator, deps, byHand)));
+      return reply.send(Readable.from(report(chunks, { operator, isKnown }, deps, byHand)));
     },
   });
 }
 
 async function* report(
   chunks: AsyncIterable<Buffer>,
-  by: Operator,
+  by: Importer,
   deps: ImportDeps,
   byHand: MoneyMover,
 ): AsyncGenerator<string> {
@@ -103,7 +109,7 @@ async function* report(
   } catch (error) {
     cut = messageOf(error);
   } finally {
-    const fields = { operator: by.name, lines, ...sums };
+    const fields = { operator: by.operator.name, lines, ...sums };
     if (cut === undefined) deps.log.info(fields, 'import ended');
     else deps.log.warn({ code: 'import-cut', ...fields, reason: cut }, 'import cut off');
   }
@@ -119,7 +125,7 @@ interface Answers {
 
 async function* answers(
   chunks: AsyncIterable<Buffer>,
-  by: Operator,
+  { operator, isKnown }: Importer,
   deps: ImportDeps,
   byHand: MoneyMover,
 ): AsyncGenerator<Answers> {
@@ -130,9 +136,11 @@ async function* answers(
     const read: ReadLine[] = [];
     for (const line of lines) {
       lineNumber++;
-      if (!isBlank(line)) read.push({ lineNumber, read: readLine(line, ++linesRead, by, deps) });
+      if (!isBlank(line)) read.push({ lineNumber, read: readLine(line, ++linesRead, operator, deps) });
       await slices.yieldWhenDue();
     }
+    // An import may take hours, and the token may have been revoked meanwhile.
+    if (!isKnown()) throw new BodyCut('its operator may not import any more');
     const results = await Promise.all(read.map((one) => importLine(one, byHand)));
     let text = '';
     for (const result of results) {

@@ -21,7 +21,7 @@ const HIDDEN = '(hidden)';
 /** Matches up to the last @, because a password may contain an unescaped @. */
 const CREDENTIALS = /(?<=\/\/).*@/;
 /** Settings that a running server reloads on SIGHUP; see `WalletNode.readAgain`. */
-const READ_AGAIN = /^(insecure$|signature\.|allow\.|admin\.token|log\.(?!metricsSeconds$))/;
+const READ_AGAIN = /^(insecure$|signature\.(?!maxSkewMs$)|allow\.|admin\.token|log\.(?!metricsSeconds$))/;
 
 /** All settings, with secrets redacted. */
 export function inForce({ settings, sources }: Loaded): SettingInForce[] {

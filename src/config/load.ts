@@ -71,6 +71,13 @@ export function loadWithSources(env: NodeJS.ProcessEnv, unread: readonly string[
  */
 export function withCallersOf(running: Settings, { insecure, signature, allow, admin }: Settings): Settings {
   const { token, tokens } = admin;
+  const { maxSkewMs } = running.signature;
+  // Shards remember signed requests for as long as a signature is valid. That time is fixed when they start.
+  if (signature.maxSkewMs !== maxSkewMs) {
+    throw new ConfigError(
+      `signature.maxSkewMs is ${maxSkewMs} until a restart, and cannot become ${signature.maxSkewMs}`,
+    );
+  }
   const settings = { ...running, insecure, signature, allow, admin: { ...running.admin, token, tokens } };
   checkTogether(settings);
   return settings;

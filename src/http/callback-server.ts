@@ -113,11 +113,17 @@ export class CallbackServer {
     return { inFlight, connections, usesByKey };
   }
 
-  /** Starts listening. Resolves to the port; rejects on failure. */
+  /** Starts listening. Resolves to the port; rejects on failure, and if the server is closed before the port is open. */
   async listen(): Promise<number> {
     const { host, port } = this.deps.settings;
+    if (this.isDraining) throw closedEarly();
     this.socket = await mustListen(this.library, this.serving[0].app, host, port);
-    return this.socket.port;
+    const { port: opened } = this.socket;
+    if (this.isDraining) {
+      this.stopListening();
+      throw closedEarly();
+    }
+    return opened;
   }
 
   /** Keeps answering, but closes each connection after its answer, so that callers reconnect to another node. */
@@ -273,6 +279,10 @@ export class CallbackServer {
     sendFailure(res, failure, isToHead ? '' : this.deps.codec.failure(NOTHING_READ, failure), close);
     this.deps.observer.answered('other', failure);
   }
+}
+
+function closedEarly(): Error {
+  return new Error('the callback listener was closed before it was open');
 }
 
 function withoutExtraSlashes(path: string): string {

@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { createServer as createSecureServer } from 'node:https';
 import { type Server as Acceptor, type AddressInfo, createServer as createAcceptor, type Socket } from 'node:net';
 import ipaddr from 'ipaddr.js';
+import { HEADERS_COUNT_MAX } from '../listener/server-guard.js';
 import { TLS_CIPHERS } from '../listener/tls-ciphers.js';
 import type {
   HttpApp,
@@ -45,7 +46,12 @@ export const NODE_HTTP: HttpLibrary = {
       // After this, an error means that a connection could not be accepted, for example because no file descriptor was
       // free.
       acceptor.on('error', () => resolve(false));
-      acceptor.listen({ host, port }, () => resolve(true));
+      acceptor.once('close', () => resolve(false));
+      acceptor.listen({ host, port }, () => {
+        // Its close came too early for the acceptor, which was still looking the host up.
+        if ((app as NodeApp).isClosed) acceptor.close();
+        else resolve(true);
+      });
     });
     if (!isListening) return undefined;
     return { port: (acceptor.address() as AddressInfo).port, close: () => acceptor.close() };
@@ -59,6 +65,7 @@ export const NODE_HTTP: HttpLibrary = {
 class NodeApp implements HttpApp {
   /** App that receives the connections accepted by this one. */
   successor: NodeApp = this;
+  isClosed = false;
   readonly acceptor: Acceptor;
   private readonly server: Server;
   private readonly isSecure: boolean;
@@ -77,6 +84,7 @@ class NodeApp implements HttpApp {
   constructor(tls: TlsFiles | undefined) {
     this.isSecure = tls !== undefined;
     this.server = createNodeServer(tls);
+    this.server.maxHeadersCount = HEADERS_COUNT_MAX;
     this.server.on('request', (request, response) => this.serve(request, response));
     this.server.on('secureConnection', (socket: Socket) => {
       const connection = this.handshaking.get(remoteEndOf(socket));
@@ -107,7 +115,8 @@ class NodeApp implements HttpApp {
 
   close(): void {
     clearInterval(this.sweeping);
-    this.acceptor.close();
+    this.isClosed = true;
+    if (this.acceptor.listening) this.acceptor.close();
     for (const connection of this.connections) connection.close();
   }
 

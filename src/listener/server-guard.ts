@@ -1,5 +1,6 @@
+import { once } from 'node:events';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import type { ConnectionCounts } from './connection-counts.js';
 import { type ConnectionLimits, ConnectionTable, type Place } from './connection-table.js';
 
@@ -14,23 +15,35 @@ export const BRIEF_TIMEOUTS = {
 /** Maximum duration of a TLS handshake, which ends before a request begins. */
 export const HANDSHAKE_TIMEOUT_MS = 5000;
 
+/**
+ * No limit of its own, because the size of all headers has one. By default, Node drops the headers after the first 1,000
+ * without a word, and a caller that a proxy forwards could hide the proxy's header there.
+ */
+export const HEADERS_COUNT_MAX = 0;
+
 interface Held {
   readonly socket: Socket;
   readonly key: string;
 }
 
-/** Keeps a `node:http` or `node:https` server within its limits by closing the connections that the table selects. */
+/**
+ * Opens and closes a `node:http` or `node:https` server. Keeps it within its limits by closing the connections that the
+ * table selects.
+ */
 export class ServerGuard {
   private readonly table: ConnectionTable<Held>;
   /** Keyed by remote address and port, because with TLS a request's socket is not its connection's socket. */
   private readonly places = new Map<string, Place<Held>>();
+  private isClosed = false;
+  private opening: Promise<unknown> | undefined = undefined;
 
   constructor(
-    server: Server,
+    private readonly server: Server,
     limits: ConnectionLimits,
     private readonly counts: ConnectionCounts,
   ) {
     this.table = new ConnectionTable(limits);
+    server.maxHeadersCount = HEADERS_COUNT_MAX;
     server.on('connection', (socket: Socket) => this.enter(socket));
     server.on('secureConnection', (socket: Socket) => {
       const place = this.findPlace(socket);
@@ -42,6 +55,41 @@ export class ServerGuard {
       this.table.setStanding(place, 'busy');
       response.once('close', () => this.table.setStanding(place, 'idle'));
     });
+  }
+
+  /** Starts listening and resolves to the port. Rejects on failure, and if `close` is called before the port is open. */
+  async listen(host: string, port: number): Promise<number> {
+    const { server } = this;
+    await this.whileOpening(async () => {
+      server.listen(port, host);
+      await once(server, 'listening');
+    });
+    return (server.address() as AddressInfo).port;
+  }
+
+  /** Opens the server with `open`. `close` waits for this, because a server that is still opening cannot be closed. */
+  async whileOpening(open: () => Promise<unknown>): Promise<void> {
+    if (!this.isClosed) {
+      this.opening = open();
+      await this.opening;
+    }
+    if (this.isClosed) throw new Error('the listener was closed before it was open');
+  }
+
+  /**
+   * Stops listening and ends all connections, also those whose TLS handshake is unfinished: the server does not know
+   * them, and would wait for them.
+   */
+  async close(): Promise<void> {
+    this.isClosed = true;
+    const { server, opening } = this;
+    await opening?.catch(() => {});
+    if (!server.listening) return;
+    const closed = once(server, 'close');
+    server.close();
+    server.closeAllConnections();
+    for (const { connection } of this.places.values()) connection.socket.destroy();
+    await closed;
   }
 
   /** The remote end has proved its identity, so its connection no longer counts. */

@@ -1,7 +1,6 @@
-import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
-import { type AddressInfo, connect, type Socket } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { WebSocket, WebSocketServer } from 'ws';
 import type { Logger } from '../base/logger.js';
 import { UserError } from '../base/user-error.js';
@@ -89,8 +88,7 @@ export class SocketLinks implements PeerLinks {
   async listen(): Promise<number> {
     const { server, deps } = this;
     const { host, port } = this.address;
-    server.listen(port, host);
-    await once(server, 'listening').catch(({ message }: Error) => {
+    const opened = await this.guard.listen(host, port).catch(({ message }: Error) => {
       throw new UserError(`cannot listen on ${host}:${port} for other nodes (cluster.host, cluster.port): ${message}`);
     });
     const peers = new WebSocketServer({ server, maxPayload: FRAME_BYTES_MAX, perMessageDeflate: false });
@@ -102,7 +100,7 @@ export class SocketLinks implements PeerLinks {
       this.streams.set(link, stream);
       this.limit(link, stream);
     });
-    return (server.address() as AddressInfo).port;
+    return opened;
   }
 
   keep(peers: ReadonlyMap<string, PeerAddress>): void {
@@ -135,11 +133,7 @@ export class SocketLinks implements PeerLinks {
     for (const { timer } of this.dialled.values()) clearTimeout(timer);
     this.dialled.clear();
     for (const link of [...this.links.values(), ...this.strangers]) link.end('this node ends');
-    if (!this.server.listening) return;
-    const closed = once(this.server, 'close');
-    this.server.close();
-    this.server.closeAllConnections();
-    await closed;
+    await this.guard.close();
   }
 
   private dial(tag: string, address: PeerAddress): void {

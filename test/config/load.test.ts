@@ -331,6 +331,15 @@ test('reloaded settings are checked against the running listeners', () => {
   assert.throws(() => withCallersOf(tls, plain), /cannot be combined with TLS/);
 });
 
+test('a reload refuses another signature.maxSkewMs, whose replay memory is fixed at the start', () => {
+  const keys = { WALLETD_SIGNATURE_KEYS: 'a:0123456789abcdef' };
+  const running = loadSettings(keys);
+  for (const maxSkewMs of ['1000', '600000']) {
+    const fresh = loadSettings({ ...keys, WALLETD_SIGNATURE_MAX_SKEW_MS: maxSkewMs });
+    assert.throws(() => withCallersOf(running, fresh), /signature\.maxSkewMs is 300000 until a restart/);
+  }
+});
+
 test('the sample files in config/ are valid', () => {
   for (const name of ['production.json', 'tiny.json']) {
     const file = new URL(`../../../config/${name}`, import.meta.url).pathname;

@@ -8,8 +8,11 @@ import { mutateBytes } from './mutate-bytes.js';
 import type { Random } from './random.js';
 
 const MESSAGES_MAX = 6;
-/** Time limit for a new link. A lost link is redialed every 100 ms, and a hanging link is abandoned after 3 s. */
-const HEAL_MS = 20_000;
+/**
+ * Time limit for a new link. A lost link is redialed every 100 ms, and a hanging link is abandoned after 3 s. On a machine
+ * with 15 times as many processes as cores, dials timed out for 20 s in a row.
+ */
+const HEAL_MS = 120_000;
 const POLL_MS = 2;
 const MUTATIONS_MAX = 3;
 /** Header size of a short frame from the dialing end, including its mask. */

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { silentLogger } from '../../src/base/logger.js';
 import { WalletNode } from '../../src/node/boot/wallet-node.js';
 import { shardOf } from '../../src/threads/placement.js';
-import { bet, importPlayers, PlatformClient } from '../support/client.js';
+import { balanceOf, bet, importPlayers, PlatformClient } from '../support/client.js';
 import { settingsWith } from '../support/settings.js';
 import { makeTempFolder } from '../support/temp-folder.js';
 import { until } from '../support/until.js';
@@ -26,12 +26,11 @@ test('a stop during recovery finishes the callbacks of shards that already serve
   const ann = Array.from({ length: 100 }, (_, i) => `player${i}`).find((name) => shardOf(name, 2) === 0) as string;
   await until('the listeners', () => node.adminPort > 0);
   const adminUrl = `http://127.0.0.1:${node.adminPort}`;
-  await until('the first worker', () =>
-    importPlayers(adminUrl, [ann], 1000).then(
-      () => true,
-      () => false,
-    ),
-  );
+  await until('the first worker', async () => {
+    // A line is refused while the player's shard starts.
+    await importPlayers(adminUrl, [ann], 1000).catch(() => {});
+    return (await balanceOf(adminUrl, ann).catch(() => undefined)) === 1000;
+  });
   const client = new PlatformClient(`http://127.0.0.1:${node.callbackPort}`);
   const all = (round: string) => Array.from({ length: 50 }, (_, i) => client.post('placeBets', bet(ann, round + i, 1)));
   const before = await Promise.all(all('before'));

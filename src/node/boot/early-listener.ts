@@ -1,5 +1,4 @@
-import { once } from 'node:events';
-import { createServer as createHttpServer, type RequestListener, type Server } from 'node:http';
+import { createServer as createHttpServer, type RequestListener } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
 import { cannotListen } from '../../admin/cannot-listen.js';
 import type { Settings } from '../../config/schema.js';
@@ -27,7 +26,7 @@ const ELSEWHERE = {
  * creates a store. Answers a supervisor's `/livez` requests during a long wait for the store.
  */
 export class EarlyListener {
-  private constructor(private readonly server: Server | undefined) {}
+  private constructor(private readonly guard: ServerGuard | undefined) {}
 
   /**
    * Opens the listener. Rejects with a readable message if the port is in use. Does not listen if the port is 0,
@@ -43,20 +42,15 @@ export class EarlyListener {
       tls === undefined
         ? createHttpServer(BRIEF_TIMEOUTS, answer)
         : createHttpsServer({ ...BRIEF_TIMEOUTS, ...tlsOf(tls) }, answer);
-    new ServerGuard(server, CONNECTION_LIMITS, counts);
-    server.listen(port, host);
-    await once(server, 'listening').catch((error: Error) => {
+    const guard = new ServerGuard(server, CONNECTION_LIMITS, counts);
+    await guard.listen(host, port).catch((error: Error) => {
       throw cannotListen(host, port, error);
     });
-    return new EarlyListener(server);
+    return new EarlyListener(guard);
   }
 
   async close(): Promise<void> {
-    if (this.server === undefined || !this.server.listening) return;
-    const closed = once(this.server, 'close');
-    this.server.close();
-    this.server.closeAllConnections();
-    await closed;
+    await this.guard?.close();
   }
 }
 

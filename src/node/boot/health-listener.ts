@@ -1,6 +1,4 @@
-import { once } from 'node:events';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { UserError } from '../../base/user-error.js';
 import type { Settings } from '../../config/schema.js';
 import { UNCACHED } from '../../listener/answer-headers.js';
@@ -20,7 +18,7 @@ const CONNECTION_LIMITS = { connectionsMax: 1000, perAddressMax: 500 };
  */
 export class HealthListener {
   private constructor(
-    private readonly server: Server,
+    private readonly guard: ServerGuard,
     readonly port: number,
   ) {}
 
@@ -31,20 +29,15 @@ export class HealthListener {
   static async maybeOpen({ host, port }: Settings['health'], readiness: () => Readiness, counts: ConnectionCounts) {
     if (port === null) return undefined;
     const server = createServer(BRIEF_TIMEOUTS, (request, response) => answer(request, response, readiness()));
-    new ServerGuard(server, CONNECTION_LIMITS, counts);
-    server.listen(port, host);
-    await once(server, 'listening').catch(({ message }: Error) => {
+    const guard = new ServerGuard(server, CONNECTION_LIMITS, counts);
+    const opened = await guard.listen(host, port).catch(({ message }: Error) => {
       throw new UserError(`cannot listen on ${host}:${port} for load balancers (health.host, health.port): ${message}`);
     });
-    return new HealthListener(server, (server.address() as AddressInfo).port);
+    return new HealthListener(guard, opened);
   }
 
   async close(): Promise<void> {
-    if (!this.server.listening) return;
-    const closed = once(this.server, 'close');
-    this.server.close();
-    this.server.closeAllConnections();
-    await closed;
+    await this.guard.close();
   }
 }
 

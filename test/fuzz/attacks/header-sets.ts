@@ -34,7 +34,7 @@ const FRAMING = [
   ...['Transfer-Encoding : chunked', 'Transfer-Encoding: chunked, chunked', ' folded: x', ': x', 'no colon', 'X\0: x'],
   ...['X: a\0b', 'X: a\rb', 'X: a\nb', '\xff: x', ''],
 ];
-const MANY = [60, 99, 100, 101, 300];
+const MANY = [60, 99, 100, 101, 300, 1001];
 const LONG = [1000, 8000, 15_000, 16_384, 40_000];
 
 /** Request headers that no library would write, sent to both listeners. */
