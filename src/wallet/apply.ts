@@ -548,9 +548,13 @@ function addTombstone(wallet: Wallet, round: Round, kind: 'tombstone' | 'mark', 
 }
 
 function countTip(wallet: Wallet, timeMs: number): void {
-  const { tallies } = wallet;
+  const { rareFields } = wallet;
   const tipsDay = dayOf(timeMs);
-  wallet.tallies = { ...tallies, tipsDay, tipsCredited: tallies.tipsDay === tipsDay ? tallies.tipsCredited + 1 : 1 };
+  wallet.rareFields = {
+    ...rareFields,
+    tipsDay,
+    tipsCredited: rareFields.tipsDay === tipsDay ? rareFields.tipsCredited + 1 : 1,
+  };
 }
 
 function mustBet(wallet: Wallet, productId: string, id: string): Transaction {

@@ -28,5 +28,5 @@ export function checkWallet(wallet: Wallet): void {
   // Balance = deposits - withdrawals + corrections - held stakes + payouts + carried sums (from forgotten or archived
   // items, and from voids that used the request's amounts).
   explained.add(-wallet.balance);
-  assert(explained.is(-wallet.tallies.carried), 'the balance is what the books explain');
+  assert(explained.is(-wallet.rareFields.carried), 'the balance is what the books explain');
 }

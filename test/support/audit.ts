@@ -29,7 +29,7 @@ export function auditTables(wallets: Wallets): void {
   const seen = { rounds: new Set<number>(), transactions: 0, operations: 0, named: 0, operationIds: 0, blobs: 0 };
   for (const wallet of wallets) {
     assert.equal(tables.findPlayer(wallet.username), wallet.row);
-    const { tipsDay, carried, session } = wallet.tallies;
+    const { tipsDay, carried, session } = wallet.rareFields;
     seen.blobs += 1 + (tipsDay === -1 && carried === 0n && session === undefined ? 0 : 1);
     const rows = [...wallet.transactions()].map(({ row }) => row);
     const backwards: number[] = [];

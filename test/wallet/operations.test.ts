@@ -140,7 +140,7 @@ test('the ledger accounts for the balance after corrections are forgotten', () =
   domain.run({ type: 'forget', username: 'ann', beforeMs: domain.nowMs });
   const wallet = domain.wallet('ann');
   checkWallet(wallet);
-  assert.deepEqual([wallet.balance, wallet.tallies.carried], [4, 4n]);
+  assert.deepEqual([wallet.balance, wallet.rareFields.carried], [4, 4n]);
   assert.deepEqual(
     [...wallet.allOperations()].map(({ type }) => type),
     ['block'],

@@ -25,7 +25,7 @@ export function decideCancelTip(
 function decideUnknownTip(wallet: Wallet, txn: CancelTipTxn, rules: Rules, nowMs: number): Verdict {
   if (rules.tipsUnknown === 'reject') return rememberCancel(wallet, txn, rules);
   if (txn.isTooMuch) return fail('limit-reached');
-  const { tipsDay, tipsCredited } = wallet.tallies;
+  const { tipsDay, tipsCredited } = wallet.rareFields;
   if (tipsDay === dayOf(nowMs) && tipsCredited >= rules.tipsUnknownMax) return fail('limit-reached');
   return change(
     {

@@ -6,7 +6,7 @@ import { Operation, type OperationFacts, type OperationType } from './operation.
 import type { Round, RoundClosing, Transaction } from './round.js';
 import type { Session } from './session.js';
 import { isNamedById, namespaceIn, numberOf } from './transaction-kind.js';
-import type { Tallies, Wallet } from './wallet.js';
+import type { RareFields, Wallet } from './wallet.js';
 
 /*
  * The packed record of a hibernated wallet: everything except its row, in memory and in snapshots of format 2. For
@@ -32,7 +32,7 @@ import type { Tallies, Wallet } from './wallet.js';
  *     undone (number, if flagged): for each, the hash of its request (number)
  *     remembered (number, if flagged): for each, its hash (number), balance before, after (signed)
  */
-const HAS_TALLIES = 1;
+const HAS_RARE_FIELDS = 1;
 const HAS_SESSION = 2;
 const HAS_PENDING = 4;
 /**
@@ -153,8 +153,8 @@ export function writeOneRound(bytes: ByteWriter, round: Round, members: readonly
  */
 export function* readBody(cursor: Cursor, wallet: Wallet): Steps<void> {
   const readName = nameReader(cursor);
-  const tallies = readRareFields(cursor);
-  if (tallies !== undefined) wallet.tallies = tallies;
+  const rareFields = readRareFields(cursor);
+  if (rareFields !== undefined) wallet.rareFields = rareFields;
   let gone = 0;
   for (let left = cursor.number(); left > 0; left--) {
     wallet.addOperation(readOperation(cursor, readName));
@@ -280,13 +280,13 @@ export function hasPending(body: Cursor): boolean {
   return (body.byte() & HAS_PENDING) !== 0;
 }
 
-function readRareFields(cursor: Cursor): Tallies | undefined {
+function readRareFields(cursor: Cursor): RareFields | undefined {
   const flags = cursor.byte();
   if (flags === 0) return undefined;
-  const hasTallies = (flags & HAS_TALLIES) !== 0;
-  const tipsDay = hasTallies ? cursor.signed() : -1;
-  const tipsCredited = hasTallies ? cursor.number() : 0;
-  const carried = hasTallies ? BigInt(cursor.text()) : 0n;
+  const hasRareFields = (flags & HAS_RARE_FIELDS) !== 0;
+  const tipsDay = hasRareFields ? cursor.signed() : -1;
+  const tipsCredited = hasRareFields ? cursor.number() : 0;
+  const carried = hasRareFields ? BigInt(cursor.text()) : 0n;
   const session = (flags & HAS_SESSION) === 0 ? undefined : readSession(cursor);
   return { tipsDay, tipsCredited, carried, session };
 }
@@ -307,13 +307,13 @@ function* oldestFirst<T>(newestFirst: Iterable<T>): Steps<T[]> {
 }
 
 function writeRareFields(bytes: ByteWriter, wallet: Wallet): void {
-  const { tipsDay, tipsCredited, carried, session } = wallet.tallies;
-  const hasTallies = tipsDay !== -1 || carried !== 0n;
+  const { tipsDay, tipsCredited, carried, session } = wallet.rareFields;
+  const hasRareFields = tipsDay !== -1 || carried !== 0n;
   const hasPending = wallet.tables.pending.has(wallet.row);
   bytes.byte(
-    (hasTallies ? HAS_TALLIES : 0) | (session === undefined ? 0 : HAS_SESSION) | (hasPending ? HAS_PENDING : 0),
+    (hasRareFields ? HAS_RARE_FIELDS : 0) | (session === undefined ? 0 : HAS_SESSION) | (hasPending ? HAS_PENDING : 0),
   );
-  if (hasTallies) {
+  if (hasRareFields) {
     bytes.signed(tipsDay);
     bytes.number(tipsCredited);
     bytes.text(String(carried));

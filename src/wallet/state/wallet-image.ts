@@ -27,11 +27,11 @@ type ImageFacts = readonly [
   balance: number,
   version: number,
   isBlocked: 0 | 1,
-  tallies: TalliesImage | null,
+  rareFields: RareFieldsImage | null,
 ];
 
 /** `carried` is a string of decimal digits because, unlike a balance, it has no upper limit. */
-type TalliesImage = readonly [
+type RareFieldsImage = readonly [
   tipsDay: number,
   tipsCredited: number,
   carried: string,
@@ -119,7 +119,7 @@ export function imageOf(wallet: Wallet): WalletImage {
   });
   const placeOf = ({ row }: Transaction) => must(places.get(row), "what a round names is on its wallet's list");
   return [
-    ...([username, currency, balance, version, blocked ? 1 : 0, talliesImage(wallet)] as const),
+    ...([username, currency, balance, version, blocked ? 1 : 0, rareFieldsImage(wallet)] as const),
     roundList.map((round) => roundImage(round, placeOf)),
     transactions,
     [...wallet.allOperations()].reverse().map(operationImage),
@@ -128,7 +128,8 @@ export function imageOf(wallet: Wallet): WalletImage {
 
 /** Creates the wallet from its image. Throws an `AssertionFailure` if the image is inconsistent. */
 export function addImage(wallets: Wallets, image: WalletImage): Wallet {
-  const [username, currency, balance, version, isBlocked, tallies, roundImages, transactionImages, operations] = image;
+  const [username, currency, balance, version, isBlocked, rareFields, roundImages, transactionImages, operations] =
+    image;
   const wallet = wallets.create(username, currency);
   wallet.balance = balance;
   wallet.version = version;
@@ -141,10 +142,10 @@ export function addImage(wallets: Wallets, image: WalletImage): Wallet {
   roundImages.forEach((facts, i) => {
     writeFacts(rounds[i] as Round, facts, transactions);
   });
-  if (tallies !== null) {
-    const [tipsDay, tipsCredited, carried, stored] = tallies;
+  if (rareFields !== null) {
+    const [tipsDay, tipsCredited, carried, stored] = rareFields;
     const session = stored && { digest: stored[0], endMs: stored[1] };
-    wallet.tallies = { tipsDay, tipsCredited, carried: BigInt(carried), session };
+    wallet.rareFields = { tipsDay, tipsCredited, carried: BigInt(carried), session };
   }
   for (const operation of operations) wallet.addOperation(operationFrom(operation));
   wallet.noteClosed(0);
@@ -175,8 +176,8 @@ function addTransaction(wallet: Wallet, round: Round, image: TransactionImage): 
   return wallet.addRecord(round, facts, createdMs, createdMs + updated, amount, blob, 0, end);
 }
 
-function talliesImage({ tallies }: Wallet): TalliesImage | null {
-  const { tipsDay, tipsCredited, carried, session } = tallies;
+function rareFieldsImage({ rareFields }: Wallet): RareFieldsImage | null {
+  const { tipsDay, tipsCredited, carried, session } = rareFields;
   if (session !== undefined) return [tipsDay, tipsCredited, String(carried), [session.digest, session.endMs]];
   return tipsDay === -1 && carried === 0n ? null : [tipsDay, tipsCredited, String(carried)];
 }

@@ -46,7 +46,7 @@ import { isNamedById, type Namespace, namespaceIn, numberOf, type TransactionKin
 import { type Effect, effectBytesMax, factsOf, type TransactionState, writeEffect } from './transaction-record.js';
 
 /** Rare fields, which few wallets have. */
-export interface Tallies {
+export interface RareFields {
   /** Last day on which unknown tips were credited, in days since 1970, UTC; -1 if never. */
   readonly tipsDay: number;
   readonly tipsCredited: number;
@@ -60,7 +60,7 @@ export interface Tallies {
   readonly session: Session | undefined;
 }
 
-const NO_RARE_FIELDS: Tallies = Object.freeze({ tipsDay: -1, tipsCredited: 0, carried: 0n, session: undefined });
+const NO_RARE_FIELDS: RareFields = Object.freeze({ tipsDay: -1, tipsCredited: 0, carried: 0n, session: undefined });
 
 /** Counts in a hibernated wallet's row that describe its packed record. */
 export interface Counts {
@@ -216,8 +216,8 @@ export class Wallet {
       this.dropRound(new Transaction(tables, row).round);
     }
     this.dropOperations(() => true);
-    const tallies = words[at + PLAYER_RARE_FIELDS] as number;
-    if (tallies !== 0) tables.blobs.free(tallies);
+    const rareFields = words[at + PLAYER_RARE_FIELDS] as number;
+    if (rareFields !== 0) tables.blobs.free(rareFields);
     words[at + PLAYER_RARE_FIELDS] = 0;
   }
 
@@ -267,7 +267,7 @@ export class Wallet {
     this.words[this.at + PLAYER_TOMBSTONES] = count;
   }
 
-  get tallies(): Tallies {
+  get rareFields(): RareFields {
     const place = this.words[this.at + PLAYER_RARE_FIELDS] as number;
     if (place === 0) return NO_RARE_FIELDS;
     const cursor = this.tables.cursorAt(place, 0);
@@ -280,7 +280,7 @@ export class Wallet {
     return { tipsDay, tipsCredited, carried, session };
   }
 
-  set tallies({ tipsDay, tipsCredited, carried, session }: Tallies) {
+  set rareFields({ tipsDay, tipsCredited, carried, session }: RareFields) {
     const isNothing = tipsDay === -1 && carried === 0n && session === undefined;
     if (isNothing && this.words[this.at + PLAYER_RARE_FIELDS] === 0) return;
     const digits = String(carried);
@@ -296,15 +296,15 @@ export class Wallet {
   }
 
   get session(): Session | undefined {
-    return this.tallies.session;
+    return this.rareFields.session;
   }
 
   set session(session: Session | undefined) {
-    this.tallies = { ...this.tallies, session };
+    this.rareFields = { ...this.rareFields, session };
   }
 
   carry(units: bigint): void {
-    if (units !== 0n) this.tallies = { ...this.tallies, carried: this.tallies.carried + units };
+    if (units !== 0n) this.rareFields = { ...this.rareFields, carried: this.rareFields.carried + units };
   }
 
   /** True if the wallet may have an item whose last change was before `beforeMs`. */

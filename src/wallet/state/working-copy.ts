@@ -39,7 +39,7 @@ export function workingCopyOf(wallet: Wallet, command: CallbackCommand): Wallet 
   copy.balance = wallet.balance;
   copy.version = wallet.version;
   copy.blocked = wallet.blocked;
-  copy.tallies = wallet.tallies;
+  copy.rareFields = wallet.rareFields;
   for (const part of rounds.values()) copyRound(copy, part);
   copy.openBets = wallet.openBets;
   copy.tombstones = wallet.tombstones;
