@@ -1,7 +1,7 @@
 import { object } from '../base/json-schema.js';
 import { DAY_MS, dayOf } from '../base/time.js';
 import type { LedgerKind } from '../wallet/ledger-kind.js';
-import type { LedgerTotalsJson } from '../wallet/tallies.js';
+import type { LedgerTotalsJson } from '../wallet/ledger-totals.js';
 import type { AdminDeps } from './admin-deps.js';
 import { atOnce } from './at-once.js';
 import { wholeNumber } from './fields.js';

@@ -3,7 +3,7 @@ import { assert, must, unreachable } from '../base/assert.js';
 import { PIECE_ENTRIES, type RecentEntries } from '../log/recent-entries.js';
 import type { Recovered } from '../log/recovery.js';
 import { type Append, type AppendOutcome, type EncodedEntry, type Head, isSameHead } from '../ports/wal.js';
-import type { Tallies } from '../wallet/tallies.js';
+import type { LedgerTotals } from '../wallet/ledger-totals.js';
 import { type Batch, newBatch } from './batch.js';
 import { Watermarks } from './watermarks.js';
 
@@ -53,7 +53,7 @@ export class LogTail {
   head: Head;
   readonly recent: RecentEntries;
   /** Ledger totals of the log up to `head`. */
-  readonly tallies: Tallies;
+  readonly tallies: LedgerTotals;
 
   constructor(
     private readonly shard: number,

@@ -33,12 +33,12 @@ import { decide } from '../wallet/decide/decide.js';
 import type { Rules } from '../wallet/decide/rules.js';
 import type { Answer } from '../wallet/decision.js';
 import type { Event } from '../wallet/event.js';
+import type { LedgerTotals } from '../wallet/ledger-totals.js';
 import { type Query, type QueryResult, query } from '../wallet/query.js';
 import type { BusyAnswer } from '../wallet/rejection.js';
 import { hasForgettable } from '../wallet/retention.js';
 import type { Wallet } from '../wallet/state/wallet.js';
 import type { Wallets } from '../wallet/state/wallets.js';
-import type { Tallies } from '../wallet/tallies.js';
 import { answerAll, type Batch, hasReplies, newBatch } from './batch.js';
 import type { FlushMember } from './group-commit.js';
 import { type AppendResult, LogTail, type PendingAppend } from './log-tail.js';
@@ -137,7 +137,7 @@ export interface SnapshotSource {
   readonly applied: number;
   readonly timeMs: number;
   /** Ledger totals of the log up to `head`. The object continues to change with the log. */
-  readonly tallies: Tallies;
+  readonly tallies: LedgerTotals;
   /** Bytes of the log from its very first entry up to `head`. */
   readonly logBytes: number;
   /** Number of durable entries with events that are in no snapshot. */

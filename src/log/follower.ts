@@ -10,8 +10,8 @@ import {
   type Takeover,
   type Wal,
 } from '../ports/wal.js';
+import type { LedgerTotals } from '../wallet/ledger-totals.js';
 import type { Wallets } from '../wallet/state/wallets.js';
-import type { Tallies } from '../wallet/tallies.js';
 import { lossAcceptedSince } from './accepted-loss.js';
 import { type LogReaderDeps, type ReadEntry, readLog } from './log-reader.js';
 import { mustHaveArchive, type Recovered, type RecoveryDeps, rebuild } from './recovery.js';
@@ -118,7 +118,7 @@ export class Follower implements OwnTail {
     return this.replay.wallets;
   }
 
-  get tallies(): Tallies {
+  get tallies(): LedgerTotals {
     return this.replay.tallies;
   }
 

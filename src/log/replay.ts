@@ -6,9 +6,9 @@ import { type Entry, type Head, isSameHead } from '../ports/wal.js';
 import { apply } from '../wallet/apply.js';
 import { emptyAudit } from '../wallet/audit-chain.js';
 import type { Event } from '../wallet/event.js';
+import { LedgerTotals } from '../wallet/ledger-totals.js';
 import type { TableSizes } from '../wallet/state/tables.js';
 import { Wallets } from '../wallet/state/wallets.js';
-import { Tallies } from '../wallet/tallies.js';
 import type { ReadEntry } from './log-reader.js';
 import { logTimeAfter } from './log-time.js';
 import { DamagedSnapshotError, readSnapshot, type SnapshotReaderDeps } from './snapshot-reader.js';
@@ -16,7 +16,7 @@ import { DamagedSnapshotError, readSnapshot, type SnapshotReaderDeps } from './s
 /** State of a shard after replaying its log up to `head`. */
 export interface Reached {
   readonly wallets: Wallets;
-  readonly tallies: Tallies;
+  readonly tallies: LedgerTotals;
   readonly head: Head;
   /** Upper bound of all entry timestamps, in ms. */
   readonly timeMs: number;
@@ -59,7 +59,7 @@ export class Replay {
     /** The wallets may also contain some of the events after `start`, up to this entry. */
     readonly end: Lsn,
     readonly wallets: Wallets,
-    readonly tallies: Tallies,
+    readonly tallies: LedgerTotals,
   ) {
     this.head = start;
     this.timeMs = manifest?.timeMs ?? 0;
@@ -67,7 +67,7 @@ export class Replay {
   }
 
   static ofNothing(genesis: Head, sizes?: TableSizes): Replay {
-    return new Replay(undefined, genesis, LSN_ZERO, new Wallets(sizes), Tallies.ofNothing());
+    return new Replay(undefined, genesis, LSN_ZERO, new Wallets(sizes), LedgerTotals.ofNothing());
   }
 
   /** Continues from a known state at `head`. */
@@ -89,7 +89,8 @@ export class Replay {
   static ofWallets(manifest: Manifest, wallets: Wallets): Replay {
     const { tallies, timeMs } = manifest;
     const since = formatLsn(manifest.start.lsn);
-    const begun = tallies === undefined ? new Tallies(timeMs, emptyAudit(since)) : Tallies.from(tallies, since);
+    const begun =
+      tallies === undefined ? new LedgerTotals(timeMs, emptyAudit(since)) : LedgerTotals.from(tallies, since);
     return new Replay(manifest, manifest.start, manifest.end.lsn, wallets, begun);
   }
 

@@ -1,7 +1,7 @@
 import type { Steps } from '../base/steps.js';
+import type { LedgerTotalsJson } from '../wallet/ledger-totals.js';
 import type { Wallet } from '../wallet/state/wallet.js';
 import type { Wallets } from '../wallet/state/wallets.js';
-import type { LedgerTotalsJson } from '../wallet/tallies.js';
 import type { Lsn } from './lsn.js';
 import type { Head } from './wal.js';
 

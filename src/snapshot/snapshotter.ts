@@ -7,7 +7,7 @@ import { sortSnapshots } from '../log/snapshot-reader.js';
 import { formatLsn } from '../ports/lsn.js';
 import { isPermanent, type RetryPolicy, withRetries } from '../ports/retry-policy.js';
 import type { ChunkSummary, LogMark, Manifest, SnapshotFormat, SnapshotStore } from '../ports/snapshot-store.js';
-import type { LedgerTotalsJson } from '../wallet/tallies.js';
+import type { LedgerTotalsJson } from '../wallet/ledger-totals.js';
 import { nextMarks, type SnapshotPolicy, trimPoint } from './snapshot-policy.js';
 
 export interface SnapshotterDeps extends RetryPolicy {

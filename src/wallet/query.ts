@@ -2,6 +2,7 @@ import { assert, must, unreachable } from '../base/assert.js';
 import type { Units } from './amount.js';
 import { type Archivable, archivableRounds, missingRounds } from './archiving.js';
 import { findIds, type IdHit } from './find-id.js';
+import type { LedgerTotalsJson } from './ledger-totals.js';
 import { listOperations, type OperationCursor, type OperationPage } from './list-operations.js';
 import { MessagesOfPage, type MessageView } from './message-view.js';
 import { prefixOf } from './records/prefix.js';
@@ -14,7 +15,6 @@ import type { TransactionState } from './state/transaction-record.js';
 import { Wallet } from './state/wallet.js';
 import { sessionOf } from './state/wallet-body.js';
 import type { Wallets } from './state/wallets.js';
-import type { LedgerTotalsJson } from './tallies.js';
 
 /** A read-only request to a shard. Queries and results are plain data. */
 export type Query =

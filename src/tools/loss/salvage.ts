@@ -6,8 +6,8 @@ import { NewerFormatError, RecoveryError } from '../../ports/recovery-error.js';
 import type { LogMark, Manifest, SnapshotFormat, SnapshotStore } from '../../ports/snapshot-store.js';
 import type { Entry, EntryFormat, Head, Wal } from '../../ports/wal.js';
 import { checkWallet } from '../../wallet/invariants.js';
+import { LedgerTotals } from '../../wallet/ledger-totals.js';
 import type { Wallets } from '../../wallet/state/wallets.js';
-import { Tallies } from '../../wallet/tallies.js';
 import { rawEntriesAfter } from '../raw-entries.js';
 
 export interface SalvageDeps {
@@ -33,7 +33,7 @@ export interface Salvaged {
    */
   readonly ends: readonly End[];
   readonly marks: readonly LogMark[];
-  readonly tallies: Tallies;
+  readonly tallies: LedgerTotals;
   readonly logBytes: number;
   /** Reason why the replay ended at `reached`; undefined if the log ends there. */
   readonly problem: string | undefined;
@@ -138,11 +138,11 @@ async function replayed(shard: number, replay: Replay, deps: SalvageDeps): Promi
  * movements that are missing from the totals, and rounds may have left memory meanwhile. The totals then count as
  * complete only from this time on, and a new audit chain begins.
  */
-function talliesOf({ tallies, manifest, head, timeMs }: Replay): Tallies {
+function talliesOf({ tallies, manifest, head, timeMs }: Replay): LedgerTotals {
   const isBehind = manifest !== undefined && manifest.end.lsn.sequence > head.lsn.sequence;
   if (!isBehind) return tallies;
   const known = { ...tallies.toJSON(), sinceMs: timeMs, neverArchived: false, audit: undefined };
-  return Tallies.from(known, formatLsn(head.lsn));
+  return LedgerTotals.from(known, formatLsn(head.lsn));
 }
 
 async function inspectUnusable(

@@ -31,9 +31,9 @@ export interface LedgerTotalsJson {
   /** Oldest first. Days are numbered since 1970, UTC. */
   readonly days: readonly (readonly [day: number, currency: string, sums: readonly KindSums[]])[];
   readonly products: readonly (readonly [productId: string, lastMs: number, counts: readonly KindCounts[]])[];
-  /** See `Tallies.archived`. */
+  /** See `LedgerTotals.archived`. */
   readonly archived?: ArchiveMark | undefined;
-  /** See `Tallies.neverArchived`; absent when false. */
+  /** See `LedgerTotals.neverArchived`; absent when false. */
   readonly neverArchived?: boolean | undefined;
   /** Undefined in snapshots that an older walletd wrote. */
   readonly audit?: AuditHead | undefined;
@@ -77,7 +77,7 @@ interface Product {
  * folding over the log's events, stored with each snapshot and continued from there. They prove nothing about balances;
  * `walletd verify` checks those.
  */
-export class Tallies implements Ledger {
+export class LedgerTotals implements Ledger {
   private readonly days = new Map<number, Day>();
   private readonly products = new Map<string, Product>();
   private isCut = false;
@@ -100,8 +100,8 @@ export class Tallies implements Ledger {
   ) {}
 
   /** Totals of an empty log. */
-  static ofNothing(): Tallies {
-    const tallies = new Tallies();
+  static ofNothing(): LedgerTotals {
+    const tallies = new LedgerTotals();
     tallies.neverArchived = true;
     return tallies;
   }
@@ -110,8 +110,8 @@ export class Tallies implements Ledger {
   static from(
     { sinceMs, isCut, days, products, archived, neverArchived, audit }: LedgerTotalsJson,
     since = '0-0',
-  ): Tallies {
-    const tallies = new Tallies(sinceMs, audit ?? emptyAudit(since));
+  ): LedgerTotals {
+    const tallies = new LedgerTotals(sinceMs, audit ?? emptyAudit(since));
     tallies.neverArchived = neverArchived === true;
     tallies.isCut = isCut;
     tallies.archived = archived;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { DAY_MS } from '../../src/base/time.js';
 import type { CallbackApplied, Event } from '../../src/wallet/event.js';
-import { Tallies } from '../../src/wallet/tallies.js';
+import { LedgerTotals } from '../../src/wallet/ledger-totals.js';
 import { commands, Domain } from '../support/domain.js';
 
 const DAY = 20_000;
@@ -22,9 +22,9 @@ function played(productId: string, changes: CallbackApplied['changes'], before =
 }
 
 test('sums beyond the precision of doubles stay exact after storing and reading', () => {
-  const tallies = new Tallies();
+  const tallies = new LedgerTotals();
   for (let i = 0; i < 3; i++) tallies.add('THB', deposited(Number.MAX_SAFE_INTEGER));
-  const read = Tallies.from(JSON.parse(JSON.stringify(tallies)));
+  const read = LedgerTotals.from(JSON.parse(JSON.stringify(tallies)));
   read.add('THB', deposited(1));
   read.add('THB', { ...deposited(0), type: 'withdrawn', amount: 7 } as Event);
   const sum = String(3n * BigInt(Number.MAX_SAFE_INTEGER) + 1n);
@@ -46,7 +46,7 @@ test('a message that is only remembered counts as neither bet nor rollback', () 
   domain.run(commands.place([{ id: 'a' }]));
   domain.run(commands.settle([{ id: 'a' }], { id: 's' }));
   for (const id of ['first', 'second', 'third']) domain.run(commands.rollback([{ id: 'a' }], { id }));
-  const tallies = new Tallies();
+  const tallies = new LedgerTotals();
   for (const event of domain.events) tallies.add('THB', event);
   const kinds = [
     ['stakes', 1],
@@ -57,7 +57,7 @@ test('a message that is only remembered counts as neither bet nor rollback', () 
 });
 
 test('a single-state round counts as a bet and a settlement of its product', () => {
-  const tallies = new Tallies();
+  const tallies = new LedgerTotals();
   const game = {
     gameCode: 'g',
     playInfo: 'p',
@@ -97,13 +97,13 @@ test('a single-state round counts as a bet and a settlement of its product', () 
 });
 
 test('ledger totals report that a limit on days, currencies or products was reached', () => {
-  const tallies = new Tallies();
+  const tallies = new LedgerTotals();
   for (let day = DAY; day < DAY + 40; day++) tallies.add('THB', deposited(1, day));
   const { days, isCut } = tallies.toJSON();
   assert.deepEqual([days.length, days[0]?.[0], days.at(-1)?.[0], isCut], [35, DAY + 5, DAY + 39, false]);
   for (let i = 0; i < 60; i++) tallies.add(`C${i}`, deposited(1, DAY + 39));
   assert.deepEqual([tallies.toJSON().days.length, tallies.toJSON().isCut], [34 + 50, true]);
-  const others = new Tallies();
+  const others = new LedgerTotals();
   for (let i = 0; i < 210; i++)
     others.add('THB', played(`P${i}`, [{ type: 'round-marked', roundId: 'r', markMs: 1, touches: true, after: 0 }]));
   assert.deepEqual([others.toJSON().products.length, others.toJSON().isCut], [200, true]);
