@@ -16,7 +16,7 @@ import { readBackup } from '../node/overview/backup-file.js';
 import { EXIT } from '../node/settings/exit-codes.js';
 import { handWarnings } from '../node/settings/hand-warning.js';
 import type { StoreMeta } from '../store/meta.js';
-import type { Finding } from '../store/store.js';
+import type { CheckResult } from '../store/store.js';
 import { conclude, helpText, type Outcome, type OutputOptions } from './command.js';
 import { formatBytes } from './print/format.js';
 import { formatTable } from './print/table.js';
@@ -58,7 +58,7 @@ async function doctor(address: string | undefined): Promise<Outcome> {
       ? new StoreError(`there is no store at ${driver.name}, and ${remembered}: ${RESTORE_ADVICE}`)
       : error;
   });
-  const findings: Finding[] = [];
+  const findings: CheckResult[] = [];
   try {
     const meta = await store.meta.maybeRead();
     findings.push(judgeStore(meta, await findRemembered(settings, meta?.storeId, store)), ...(await store.examine()));
@@ -90,7 +90,7 @@ async function doctor(address: string | undefined): Promise<Outcome> {
  * Judges the store at the address. `remembered` names the node or server that remembers a different store at this
  * address, or remembers one where none exists.
  */
-function judgeStore(meta: StoreMeta | undefined, remembered: string | undefined): Finding {
+function judgeStore(meta: StoreMeta | undefined, remembered: string | undefined): CheckResult {
   const about = 'store';
   const says = meta === undefined ? 'there is none' : `id ${meta.storeId}, ${meta.shards} shards`;
   if (remembered !== undefined) {
@@ -101,7 +101,7 @@ function judgeStore(meta: StoreMeta | undefined, remembered: string | undefined)
 }
 
 /** Checks that closed rounds have an archive and that the archive answers. */
-async function examineArchive(settings: StoreSettings, meta: StoreMeta): Promise<readonly Finding[]> {
+async function examineArchive(settings: StoreSettings, meta: StoreMeta): Promise<readonly CheckResult[]> {
   if (!hasArchive(settings)) {
     const says = 'there is none: closed rounds stay in memory';
     const todo = 'set WALLETD_ARCHIVE, see docs/archive.md; or plan the memory for all of `retention.transactions`';
@@ -117,7 +117,7 @@ async function examineArchive(settings: StoreSettings, meta: StoreMeta): Promise
   }
 }
 
-async function examineArchiveClock(settings: StoreSettings, { storeId }: StoreMeta): Promise<readonly Finding[]> {
+async function examineArchiveClock(settings: StoreSettings, { storeId }: StoreMeta): Promise<readonly CheckResult[]> {
   const archive = await openArchiveToRead(settings, storeId);
   try {
     const serverMs = await archive?.serverMs();
@@ -127,7 +127,7 @@ async function examineArchiveClock(settings: StoreSettings, { storeId }: StoreMe
   }
 }
 
-async function examineFolder(settings: StoreSettings, meta: StoreMeta): Promise<Finding> {
+async function examineFolder(settings: StoreSettings, meta: StoreMeta): Promise<CheckResult> {
   const about = 'archive';
   const tie = tieOf(settings, meta);
   const archive = await openArchiveToRead(settings, meta.storeId, { use: 'read', tie });
@@ -146,14 +146,14 @@ async function examineFolder(settings: StoreSettings, meta: StoreMeta): Promise<
  * Judges the server that serves this store, by the same rules as `status`. Returns no findings if the settings do not
  * lead to such a server.
  */
-async function examineServer(settings: Settings): Promise<readonly Finding[]> {
+async function examineServer(settings: Settings): Promise<readonly CheckResult[]> {
   const about = 'server';
   const api = await findServerOf(settings);
   if (api === undefined) return [];
   try {
     const { troubles } = await look(api, readBackup(settings.backup.metricsFile));
     if (troubles.length === 0) return [{ about, verdict: 'good', says: `${api.url} is well` }];
-    return troubles.map(({ urgency, what, action }): Finding => {
+    return troubles.map(({ urgency, what, action }): CheckResult => {
       return { about, verdict: urgency === 'now' ? 'bad' : 'look', says: what, todo: action };
     });
   } catch (error) {
@@ -161,6 +161,6 @@ async function examineServer(settings: Settings): Promise<readonly Finding[]> {
   }
 }
 
-function row({ verdict, about, says, todo }: Finding): string[] {
+function row({ verdict, about, says, todo }: CheckResult): string[] {
   return [verdict, about, says, todo === undefined ? '' : `-> ${todo}`];
 }

@@ -27,7 +27,7 @@ export interface Store {
    * Checks everything that the store's reliability depends on, and times a write. Removes its test data. Rejects if the
    * store is unusable.
    */
-  examine(): Promise<readonly Finding[]>;
+  examine(): Promise<readonly CheckResult[]>;
   /**
    * Human-readable name of the server that receives appends; undefined if there is no such server, or no connection to
    * it.
@@ -37,7 +37,7 @@ export interface Store {
 }
 
 /** Result of one check. */
-export interface Finding {
+export interface CheckResult {
   readonly about: string;
   /** `look` is a warning: the store works now, but will fail later unless an operator acts. */
   readonly verdict: 'good' | 'look' | 'bad';

@@ -1,4 +1,4 @@
-import type { Finding } from './store.js';
+import type { CheckResult } from './store.js';
 
 const WRITES = 40;
 const BYTES = 4096;
@@ -10,7 +10,7 @@ const SLOW_MS = 20;
 const VERY_SLOW_MS = 100;
 
 /** Times writes like those of the log, one after another. Every answer waits for at least one such write. */
-export async function timeWrites(write: (bytes: Buffer) => Promise<unknown>, todo: string): Promise<Finding> {
+export async function timeWrites(write: (bytes: Buffer) => Promise<unknown>, todo: string): Promise<CheckResult> {
   const bytes = Buffer.alloc(BYTES, 'w');
   const tookMs: number[] = [];
   for (let n = 0; n < WRITES; n++) {
@@ -28,7 +28,7 @@ export async function timeWrites(write: (bytes: Buffer) => Promise<unknown>, tod
 const SCARCE_BYTES = 1024 ** 3;
 
 /** Judges the free space: a warning below 1 GiB, and a failure below 64 MiB. */
-export function judgeFreeSpace(usedBytes: number, freeBytes: number, todo: string): Finding {
+export function judgeFreeSpace(usedBytes: number, freeBytes: number, todo: string): CheckResult {
   const verdict = freeBytes < SCARCE_BYTES / 16 ? 'bad' : freeBytes < SCARCE_BYTES ? 'look' : 'good';
   const mib = (bytes: number) => `${Math.round(bytes / 1024 ** 2).toLocaleString('en-US')} MiB`;
   return {

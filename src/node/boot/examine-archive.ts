@@ -3,7 +3,7 @@ import { isOutage } from '../../base/outage-error.js';
 import type { StoreMeta } from '../../store/meta.js';
 import type { Occupancy } from '../../store/postgres/examine-archive.js';
 import type { PostgresArchive } from '../../store/postgres/postgres-archive.js';
-import type { Finding } from '../../store/store.js';
+import type { CheckResult } from '../../store/store.js';
 import { findArchiveAddress } from '../drivers/archive-address.js';
 import type { StoreSettings } from '../drivers/driver.js';
 import { openPostgres } from '../drivers/open-archive.js';
@@ -15,7 +15,7 @@ export interface FoundArchive {
   /** Human-readable address of the archive, without the password. */
   readonly name: string;
   /** Check results. Empty if the archive does not respond. */
-  readonly findings: readonly Finding[];
+  readonly findings: readonly CheckResult[];
   /**
    * The reason why the archive does not respond; undefined if it does. A start continues without the archive and tries
    * again later.
@@ -71,7 +71,7 @@ export async function checkArchiveIdentity(settings: StoreSettings, meta: Archiv
 }
 
 /** Check results for the PostgreSQL archive, including failures. Rejects if the server does not respond. */
-export async function examinePostgres(settings: StoreSettings, meta: ArchivedMeta): Promise<readonly Finding[]> {
+export async function examinePostgres(settings: StoreSettings, meta: ArchivedMeta): Promise<readonly CheckResult[]> {
   return await withPostgres(settings, meta, 'write', (archive) => archive.examine());
 }
 

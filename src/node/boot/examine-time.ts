@@ -3,7 +3,7 @@ import { formatSpan } from '../../base/time.js';
 import { entryAt, newestTimeOf } from '../../log/log-reader.js';
 import { EntryCodec } from '../../store/format/entry-codec.js';
 import type { StoreMeta } from '../../store/meta.js';
-import type { Finding, Store } from '../../store/store.js';
+import type { CheckResult, Store } from '../../store/store.js';
 import { shardsOf } from '../../tools/store-reader.js';
 import { LOG_AHEAD_MS, UNCONFIRMED_MS } from '../jobs/time-keeper.js';
 
@@ -12,7 +12,7 @@ const CORRECT_TODO =
   'if this clock is right, docs/troubleshooting.md ("Time") sets log time back; if it is wrong, set it before anything is written';
 
 /** Compares the newest log time with this machine's clock; undefined if the logs are empty. */
-export async function examineLogTime(store: Store, meta: StoreMeta, clock: Clock): Promise<Finding | undefined> {
+export async function examineLogTime(store: Store, meta: StoreMeta, clock: Clock): Promise<CheckResult | undefined> {
   const deps = { wal: store.wal, format: new EntryCodec(meta.storeId) };
   let newestMs = 0;
   for (const shard of shardsOf(meta)) {
@@ -24,7 +24,7 @@ export async function examineLogTime(store: Store, meta: StoreMeta, clock: Clock
 }
 
 /** If log time is far behind the clock, this is not a fault in itself, because the store may have been idle. */
-export function judgeLogTime(newestMs: number, nowMs: number): Finding {
+export function judgeLogTime(newestMs: number, nowMs: number): CheckResult {
   const about = 'log time';
   const aheadMs = newestMs - nowMs;
   if (aheadMs > LOG_AHEAD_MS) {
@@ -46,7 +46,7 @@ export function judgeLogTime(newestMs: number, nowMs: number): Finding {
 /**
  * Judges the clock of the archive's server. It matters because this clock confirms the time for irreversible deletions.
  */
-export function judgeArchiveClock(serverMs: number, nowMs: number): Finding {
+export function judgeArchiveClock(serverMs: number, nowMs: number): CheckResult {
   const about = 'archive clock';
   const apartMs = Math.abs(serverMs - nowMs);
   if (apartMs <= ARCHIVE_APART_MS) {

@@ -1,6 +1,6 @@
 import { mkdtemp, open, rm, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Finding, StoreRoom } from '../store.js';
+import type { CheckResult, StoreRoom } from '../store.js';
 import { judgeFreeSpace, timeWrites } from '../write-times.js';
 
 /**
@@ -12,10 +12,13 @@ const UNSUITABLE: Readonly<Record<number, string>> = {
   4283649346: 'CIFS, which LMDB does not work on',
 };
 
-export async function examineFolder(folder: string, { usedBytes, freeBytes }: StoreRoom): Promise<readonly Finding[]> {
+export async function examineFolder(
+  folder: string,
+  { usedBytes, freeBytes }: StoreRoom,
+): Promise<readonly CheckResult[]> {
   const { type } = await statfs(folder);
   const unsuitable = UNSUITABLE[type];
-  const kind: Finding =
+  const kind: CheckResult =
     unsuitable === undefined
       ? { about: 'durability', verdict: 'good', says: 'every answer waits for a commit with fdatasync' }
       : {
@@ -36,7 +39,7 @@ export async function examineFolder(folder: string, { usedBytes, freeBytes }: St
 }
 
 /** Times writes in a subfolder, which is on the same disk as the data. Reports a full disk as a failed check. */
-async function timeFile(folder: string): Promise<Finding> {
+async function timeFile(folder: string): Promise<CheckResult> {
   try {
     return await timeTrial(folder);
   } catch (error) {
@@ -45,7 +48,7 @@ async function timeFile(folder: string): Promise<Finding> {
   }
 }
 
-async function timeTrial(folder: string): Promise<Finding> {
+async function timeTrial(folder: string): Promise<CheckResult> {
   const trial = await mkdtemp(join(folder, 'trial-'));
   try {
     const file = await open(join(trial, 'file'), 'w');

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { RootDatabase } from 'lmdb';
-import type { Finding, Store, StoreRoom } from '../store.js';
+import type { CheckResult, Store, StoreRoom } from '../store.js';
 import { Commits } from './commits.js';
 import { BINARY, DATA_FILE, openEnvironment, usedBytes } from './environment.js';
 import { examineFolder } from './examine-folder.js';
@@ -77,7 +77,7 @@ export class LmdbStore implements Store {
     return { usedBytes: usedBytes(this.root), freeBytes: bavail * bsize };
   }
 
-  async examine(): Promise<readonly Finding[]> {
+  async examine(): Promise<readonly CheckResult[]> {
     return await examineFolder(this.folder, await this.room());
   }
 

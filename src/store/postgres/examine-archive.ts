@@ -1,6 +1,6 @@
 import type { ClientBase } from 'pg';
 import { FormatError } from '../format/format-error.js';
-import type { Finding } from '../store.js';
+import type { CheckResult } from '../store.js';
 import { findArchiveId, ROUNDS } from './archive-tables.js';
 
 interface Rights {
@@ -17,7 +17,7 @@ const RIGHTS = `
     (SELECT pg_has_role(relowner, 'USAGE') FROM pg_class WHERE oid = to_regclass('${ROUNDS}')) AS is_owner`;
 
 /** Checks that the user owns the archive. Each new day is a table, which only the owner can add. */
-export async function rightsOf(client: ClientBase): Promise<Finding> {
+export async function rightsOf(client: ClientBase): Promise<CheckResult> {
   const about = 'archive rights';
   const { rows } = await client.query(RIGHTS);
   const { user, schema, may_create, is_owner } = rows[0] as Rights;
@@ -33,7 +33,7 @@ export async function rightsOf(client: ClientBase): Promise<Finding> {
 }
 
 /** Checks the archive's contents. `check` throws a `FormatError` if the archive does not belong to this store. */
-export async function contentsOf(client: ClientBase, check: () => Promise<void>): Promise<Finding> {
+export async function contentsOf(client: ClientBase, check: () => Promise<void>): Promise<CheckResult> {
   const about = 'archive';
   try {
     await check();
@@ -56,7 +56,7 @@ const CONTENTS = `
   FROM pg_inherits WHERE inhparent = '${ROUNDS}'::regclass`;
 
 /** Checks replication. A user without the role pg_monitor sees the replicas, but not their lag. */
-export async function replicasOf(client: ClientBase): Promise<Finding> {
+export async function replicasOf(client: ClientBase): Promise<CheckResult> {
   const { rows } = await client.query(REPLICAS);
   const { names, replicas } = rows[0] as { readonly names: string; readonly replicas: number };
   const waits =

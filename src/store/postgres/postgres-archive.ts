@@ -26,7 +26,7 @@ import {
   writeRecord,
 } from '../format/archive-record.js';
 import { FormatError } from '../format/format-error.js';
-import type { Finding } from '../store.js';
+import type { CheckResult } from '../store.js';
 import { createTables, FIRST_DAY, findArchiveId, makeArchiveId, PARTITION, ROUNDS } from './archive-tables.js';
 import { byteaArray, int4Array, int8Array } from './binary-array.js';
 import { Connections, type ConnectionsOptions } from './connections.js';
@@ -276,7 +276,7 @@ export class PostgresArchive implements Archive {
   /**
    * Checks the server, the user's rights and the archive's contents. Creates nothing, and works before any other call.
    */
-  async examine(): Promise<readonly Finding[]> {
+  async examine(): Promise<readonly CheckResult[]> {
     return await this.connections.alone(async ({ client, server }) => {
       const judged = judgeServer(server, this.options.trustConfig);
       const findings = [...judged, await replicasOf(client), await rightsOf(client)];

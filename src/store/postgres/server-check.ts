@@ -1,5 +1,5 @@
 import { ServerRefused } from '../server-refused.js';
-import type { Finding } from '../store.js';
+import type { CheckResult } from '../store.js';
 import type { DurabilitySetting, ServerFacts } from './server-facts.js';
 
 const MAJOR_MIN = 12;
@@ -36,7 +36,7 @@ const RULES: readonly Rule[] = [
 const TRUST = 'or, where the storage makes it needless, vouch for it with WALLETD_POSTGRES_TRUST_CONFIG=true';
 
 /** Checks of a server, for each new connection and for `walletd doctor`. If a check fails, the server is refused. */
-export function judgeServer(facts: ServerFacts, trustConfig: boolean): readonly Finding[] {
+export function judgeServer(facts: ServerFacts, trustConfig: boolean): readonly CheckResult[] {
   return [roleOf(facts), ...RULES.map((rule) => judge(rule, facts, trustConfig)), checksumsOf(facts)];
 }
 
@@ -46,7 +46,7 @@ export function refuseServer(facts: ServerFacts, trustConfig: boolean): void {
   if (bad !== undefined) throw new ServerRefused(`${bad.says}; ${bad.todo}`);
 }
 
-function roleOf({ version, major, isStandby, isPooled }: ServerFacts): Finding {
+function roleOf({ version, major, isStandby, isPooled }: ServerFacts): CheckResult {
   const about = 'archive server';
   if (major < MAJOR_MIN) {
     const todo = `upgrade it: walletd needs PostgreSQL ${MAJOR_MIN} or later`;
@@ -64,7 +64,7 @@ function roleOf({ version, major, isStandby, isPooled }: ServerFacts): Finding {
  * Checks that the server has page checksums. A server without them is not refused, because rounds are verified when
  * they are read: only a round that a search fails to find would go unnoticed.
  */
-function checksumsOf({ hasChecksums }: ServerFacts): Finding {
+function checksumsOf({ hasChecksums }: ServerFacts): CheckResult {
   const about = 'archive checksums';
   if (hasChecksums) return { about, verdict: 'good', says: 'data_checksums is on' };
   const says =
@@ -73,7 +73,7 @@ function checksumsOf({ hasChecksums }: ServerFacts): Finding {
   return { about, verdict: 'look', says, todo };
 }
 
-function judge({ setting, wanted, why, cure }: Rule, { settings }: ServerFacts, trustConfig: boolean): Finding {
+function judge({ setting, wanted, why, cure }: Rule, { settings }: ServerFacts, trustConfig: boolean): CheckResult {
   const about = 'archive durability';
   const value = settings[setting];
   const says = `${setting} is ${value}`;

@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis';
 import { messageOf } from '../../base/message-of.js';
-import type { Finding, StoreRoom } from '../store.js';
+import type { CheckResult, StoreRoom } from '../store.js';
 import { judgeFreeSpace, timeWrites } from '../write-times.js';
 import type { Durability } from './durability.js';
 import type { Keys } from './keys.js';
@@ -43,7 +43,7 @@ export async function examineServer(
     readonly unseen: string;
     readonly durability: Durability;
   },
-): Promise<readonly Finding[]> {
+): Promise<readonly CheckResult[]> {
   const askedMs = Date.now();
   const info = parseInfo(await client.info());
   const serverMs = Number(info.get('server_time_usec')) / 1000;
@@ -64,7 +64,7 @@ export async function examineServer(
   }
 }
 
-function durabilityOf(info: Info, unseen: string): Finding {
+function durabilityOf(info: Info, unseen: string): CheckResult {
   const about = 'durability';
   const failed = ['aof_last_write_status', 'aof_last_bgrewrite_status'].filter((name) => info.get(name) === 'err');
   if (failed.length === 0 && unseen !== '') return { about, verdict: 'look', says: unseen, todo: SEE_SETTINGS };
@@ -85,7 +85,7 @@ async function rightsOf(
   stream: string,
   head: string,
   durability: Durability,
-): Promise<readonly Finding[]> {
+): Promise<readonly CheckResult[]> {
   const about = 'rights';
   const trials: readonly (readonly [string, ...(string | number)[]])[] = [
     ['XADD', stream, '*', 'e', 'trial'],
@@ -114,7 +114,7 @@ async function rightsOf(
     });
   }
   const todo = 'make the user as config/users.acl does, on the master and on each replica';
-  const needed: Finding =
+  const needed: CheckResult =
     missing.length === 0
       ? { about, verdict: 'good', says: 'this user may do all that a server needs' }
       : { about, verdict: 'bad', says: `this user may not ${missing.join(', ')}`, todo };
@@ -136,7 +136,7 @@ async function superfluousRights(client: Redis): Promise<string[]> {
   return allowed;
 }
 
-function replicasOf(info: Info, concerns: readonly string[]): Finding[] {
+function replicasOf(info: Info, concerns: readonly string[]): CheckResult[] {
   const about = 'replicas';
   const offset = Number(info.get('master_repl_offset'));
   const replicas = [...info].flatMap(([key, value]) => {
@@ -145,14 +145,14 @@ function replicasOf(info: Info, concerns: readonly string[]): Finding[] {
       ? [{ name: `${host}:${port}`, state, behind: offset - Number(at) }]
       : [];
   });
-  const findings = replicas.map(({ name, state, behind }): Finding => {
+  const findings = replicas.map(({ name, state, behind }): CheckResult => {
     if (state === 'online' && behind < REPLICA_BEHIND_BYTES) {
       return { about, verdict: 'good', says: `${name} is online, ${behind} bytes behind` };
     }
     const todo = 'look at it and at the network between them: a failover to it now would lose that';
     return { about, verdict: 'look', says: `${name} is ${state}, ${behind} bytes behind`, todo };
   });
-  const named = concerns.map((says): Finding => ({ about, verdict: 'look', says }));
+  const named = concerns.map((says): CheckResult => ({ about, verdict: 'look', says }));
   return replicas.length === 0 ? [{ about, verdict: 'good', says: 'there are none' }] : [...findings, ...named];
 }
 
@@ -160,7 +160,7 @@ function replicasOf(info: Info, concerns: readonly string[]): Finding[] {
  * Compares the two clocks, because log lines of the server carry its own time. The result is a lower bound of the
  * difference, regardless of the network delay.
  */
-function clockOf(serverMs: number, askedMs: number, answeredMs: number): Finding {
+function clockOf(serverMs: number, askedMs: number, answeredMs: number): CheckResult {
   const about = 'clock';
   const apartMs = serverMs < askedMs ? askedMs - serverMs : Math.max(0, serverMs - answeredMs);
   if (!(apartMs > CLOCK_MAX_MS))
@@ -173,7 +173,7 @@ function clockOf(serverMs: number, askedMs: number, answeredMs: number): Finding
   };
 }
 
-function roomOf(info: Info, { usedBytes, freeBytes }: StoreRoom): Finding {
+function roomOf(info: Info, { usedBytes, freeBytes }: StoreRoom): CheckResult {
   const todo = 'a higher maxmemory, or a lower history.maxBytes: callbacks get 503 when it is full';
   if (freeBytes !== undefined) return judgeFreeSpace(usedBytes, freeBytes, todo);
   const machineBytes = Number(info.get('total_system_memory'));

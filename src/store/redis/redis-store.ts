@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Redis, RedisOptions } from 'ioredis';
 import { ServerRefused } from '../server-refused.js';
-import type { Finding, Store, StoreRoom } from '../store.js';
+import type { CheckResult, Store, StoreRoom } from '../store.js';
 import { ClusterMasters } from './cluster-masters.js';
 import { type Durability, waitsFor } from './durability.js';
 import { examineServer, SEE_SETTINGS } from './examine-server.js';
@@ -138,7 +138,7 @@ export class RedisStore implements Store {
     };
   }
 
-  async examine(): Promise<readonly Finding[]> {
+  async examine(): Promise<readonly CheckResult[]> {
     const byMaster = await this.meta.shardsByMaster();
     const findings = await Promise.all(
       [...byMaster].map(async ([master, [shard = 0]]) => {
@@ -154,7 +154,7 @@ export class RedisStore implements Store {
     return this.isCluster ? [...(await failoverAlerts(client, master.name, this.durability)), ...concerns] : concerns;
   }
 
-  private async examineMaster(master: Master, shard: number): Promise<readonly Finding[]> {
+  private async examineMaster(master: Master, shard: number): Promise<readonly CheckResult[]> {
     const room = await roomOf(master);
     const unseen = await unseenOf(master);
     const trial = this.keys.trial(shard, randomBytes(4).toString('hex'));
