@@ -4,7 +4,7 @@ import { CannotKnow, NotServed } from './cannot-know.js';
 import { type Case, messagesOf, type Step } from './case.js';
 import type { Endpoint } from './message.js';
 import { Platform } from './platform.js';
-import { type Finding, type Played, play, type Table } from './play.js';
+import { type Deviation, type Played, play, type Table } from './play.js';
 import type { Players } from './players.js';
 import { maybeMissing, type Profile, pathOf } from './profile.js';
 import type { RuleName } from './rules.js';
@@ -25,7 +25,7 @@ export interface Result {
   readonly verdict: Verdict;
   /** Reason why the history is unknown or skipped, or the fault in an answer with wrong fields. */
   readonly why?: string;
-  readonly finding?: Finding;
+  readonly deviation?: Deviation;
   readonly messages: number;
 }
 
@@ -89,9 +89,9 @@ async function playCase(table: Table, players: Players, steps: readonly Step[]):
   if (why !== undefined) return { result: { verdict: 'skipped', why, messages: 0 } };
   const player = await players.take();
   try {
-    const { finding, misshape, messages } = await play(table, player, steps);
-    const verdict = finding === undefined ? 'agrees' : 'differs';
-    return { result: { verdict, messages, ...(finding && { finding }) }, misshape };
+    const { deviation, misshape, messages } = await play(table, player, steps);
+    const verdict = deviation === undefined ? 'agrees' : 'differs';
+    return { result: { verdict, messages, ...(deviation && { deviation }) }, misshape };
   } catch (error) {
     if (!(error instanceof CannotKnow)) throw error;
     const result = { verdict: 'unknown', why: messageOf(error), messages: 0 } as const;
@@ -134,5 +134,5 @@ function servedResults(profile: Profile, notServed: ReadonlySet<string>): Result
 function shapeResult(misshape: Played['misshape']): Result {
   const named = { rule: 'shape', name: 'every answer has the fields of section 2.9', messages: 0 } as const;
   if (misshape === undefined) return { ...named, verdict: 'agrees' };
-  return { ...named, verdict: 'differs', why: misshape.says, finding: misshape.finding };
+  return { ...named, verdict: 'differs', why: misshape.says, deviation: misshape.deviation };
 }

@@ -1,7 +1,7 @@
 import { quoted } from '../base/quoted.js';
 import type { Told } from './judge.js';
 import type { Element, Endpoint } from './message.js';
-import type { Finding, Sent } from './play.js';
+import type { Deviation, Sent } from './play.js';
 import { codeName, type RuleName } from './rules.js';
 
 /** Placeholder for the player in messages to send again, so that a new player can be substituted. */
@@ -9,7 +9,7 @@ const PLAYER = '$PLAYER';
 const AT_ONCE = ' &';
 
 /** Lists the messages with their answers, one message per line, followed by the expected answers. */
-export function historyLines({ history, expected, player }: Finding, decimals: number): string[] {
+export function historyLines({ history, expected, player }: Deviation, decimals: number): string[] {
   const lines = history.map(
     (sent) =>
       `${headOf(sent)} ${shortBody(sent.body, player.username)}\n  ${answerOf(sent).replaceAll(`${player.username}-`, '')}`,
@@ -19,7 +19,7 @@ export function historyLines({ history, expected, player }: Finding, decimals: n
 }
 
 /** Formats a shell script that sends the history again for a new player. */
-export function curlLines({ history, player, signs }: Finding, url: string): string[] {
+export function curlLines({ history, player, signs }: Deviation, url: string): string[] {
   const before = [
     `# needs a player with ${player.balance} ${player.currency}, whom nobody has played with`,
     `PLAYER=${quoted(player.username)}`,
@@ -90,7 +90,7 @@ const BY_ENDPOINT: Readonly<Record<Endpoint, RuleName>> = {
 };
 
 /** The rule that a history most likely violates, judged by its last message. */
-export function ruleOf({ history }: Finding): RuleName {
+export function ruleOf({ history }: Deviation): RuleName {
   const last = history.at(-1);
   if (last === undefined) return 'shape';
   const former = history.slice(0, -1).filter(({ body }) => body === last.body);

@@ -161,8 +161,8 @@ async function findDecimals(table: Table, players: Players): Promise<number | un
 
 async function isRight(table: Table, players: Players, steps: readonly Step[]): Promise<boolean> {
   try {
-    const { finding } = await play(table, await players.take(), steps);
-    return finding === undefined;
+    const { deviation } = await play(table, await players.take(), steps);
+    return deviation === undefined;
   } catch (error) {
     if (!(error instanceof CannotKnow)) throw error;
     return false;

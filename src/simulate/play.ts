@@ -28,7 +28,7 @@ export interface Sent {
 }
 
 /** An answer that an operator with this profile never gives. */
-export interface Finding {
+export interface Deviation {
   readonly player: Player;
   readonly history: readonly Sent[];
   /** Expected answers to the last message. For concurrent messages, those of the first possible order. */
@@ -38,9 +38,9 @@ export interface Finding {
 
 export interface Played {
   /** Undefined if all answers are right. */
-  readonly finding?: Finding;
+  readonly deviation?: Deviation;
   /** The first answer with wrong fields, regardless of its content. */
-  readonly misshape?: { readonly says: string; readonly finding: Finding };
+  readonly misshape?: { readonly says: string; readonly deviation: Deviation };
   readonly messages: number;
 }
 
@@ -51,8 +51,8 @@ const REST_MAX_MS = 1000;
 export async function play(table: Table, player: Player, steps: readonly Step[]): Promise<Played> {
   const playing = new Play(table, player);
   for (const step of steps) {
-    const finding = await playing.step(step);
-    if (finding !== undefined) return playing.played(finding);
+    const deviation = await playing.step(step);
+    if (deviation !== undefined) return playing.played(deviation);
   }
   return playing.played(undefined);
 }
@@ -70,31 +70,31 @@ export class Play {
     this.judge = new Judge(table.profile, player);
   }
 
-  /** Plays one step. Resolves to a finding if the answer is wrong, and to undefined if it is right. */
-  async step(step: Step): Promise<Finding | undefined> {
+  /** Plays one step. Resolves to a deviation if the answer is wrong, and to undefined if it is right. */
+  async step(step: Step): Promise<Deviation | undefined> {
     const [what] = step;
     const messages = messagesOf(step);
     if ('how' in what && what.how === 'at-once') return await this.atOnce(messages);
     for (const message of messages) {
       if ('how' in what) await this.cut(message);
-      const finding = await this.one(message);
-      if (finding !== undefined) return finding;
+      const deviation = await this.one(message);
+      if (deviation !== undefined) return deviation;
     }
     return undefined;
   }
 
-  played(finding: Finding | undefined): Played {
+  played(deviation: Deviation | undefined): Played {
     return {
       messages: this.history.length,
-      ...(finding && { finding }),
+      ...(deviation && { deviation }),
       ...(this.misshape && { misshape: this.misshape }),
     };
   }
 
-  private async one(message: Message): Promise<Finding | undefined> {
+  private async one(message: Message): Promise<Deviation | undefined> {
     const expected = this.judge.expected(message);
     const told = await this.ask(message);
-    return this.judge.told(message, told) ? undefined : this.finding(expected);
+    return this.judge.told(message, told) ? undefined : this.deviation(expected);
   }
 
   private async cut(message: Message): Promise<void> {
@@ -104,15 +104,15 @@ export class Play {
     await this.table.client.cut(sent.path, sent.body);
   }
 
-  private async atOnce(messages: readonly Message[]): Promise<Finding | undefined> {
+  private async atOnce(messages: readonly Message[]): Promise<Deviation | undefined> {
     const expected = messages.flatMap((message) => this.judge.expected(message));
     const replies = await Promise.all(messages.map((message) => this.send(message, 'at-once')));
     const told = replies.map((reply, n) => (isFinal(reply) ? this.read(messages[n] as Message, reply) : undefined));
-    if (!this.judge.answeredAtOnce(messages, told)) return this.finding(expected);
+    if (!this.judge.answeredAtOnce(messages, told)) return this.deviation(expected);
     for (const [n, message] of messages.entries()) {
       if (told[n] !== undefined) continue;
-      const finding = await this.one(message);
-      if (finding !== undefined) return finding;
+      const deviation = await this.one(message);
+      if (deviation !== undefined) return deviation;
     }
     return undefined;
   }
@@ -144,7 +144,7 @@ export class Play {
 
   private read(message: Message, reply: Reply): Told {
     const says = findMisshape(message, this.player, this.table.profile.productId, reply);
-    if (says !== undefined) this.misshape ??= { says, finding: this.finding(this.judge.expected(message)) };
+    if (says !== undefined) this.misshape ??= { says, deviation: this.deviation(this.judge.expected(message)) };
     return toldOf(message, reply, this.table.profile.decimals);
   }
 
@@ -155,7 +155,7 @@ export class Play {
     return { endpoint, path: pathOf(profile, endpoint), body, signature, how };
   }
 
-  private finding(expected: readonly Told[]): Finding {
+  private deviation(expected: readonly Told[]): Deviation {
     return { player: this.player, history: [...this.history], expected, signs: this.table.client.signs };
   }
 }

@@ -48,10 +48,10 @@ test('a random history that differs is shrunk until it shows only the bug', asyn
     const { results } = await atReferenceOperator({ mutant: mutant(bug) }, (table, players) =>
       explore(table, players, { seed: SEED, seconds: UNTIL_FOUND, lanes: LANES }),
     );
-    const [{ verdict, finding } = { verdict: undefined, finding: undefined }] = results;
+    const [{ verdict, deviation } = { verdict: undefined, deviation: undefined }] = results;
     assert.equal(verdict, 'differs', bug);
-    const sent = finding?.history.length ?? 0;
-    assert.ok(sent >= 1 && sent <= SHRUNK_TO, `${bug}: ${sent} messages, ${JSON.stringify(finding?.history)}`);
+    const sent = deviation?.history.length ?? 0;
+    assert.ok(sent >= 1 && sent <= SHRUNK_TO, `${bug}: ${sent} messages, ${JSON.stringify(deviation?.history)}`);
   }
 });
 

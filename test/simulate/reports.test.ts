@@ -7,7 +7,7 @@ import { check, type Result } from '../../src/simulate/check.js';
 import { curlLines, historyLines, ruleOf } from '../../src/simulate/explain.js';
 import { bodyOf, type Message } from '../../src/simulate/message.js';
 import { BY_ROUND, Platform, SKIP } from '../../src/simulate/platform.js';
-import type { Finding } from '../../src/simulate/play.js';
+import type { Deviation } from '../../src/simulate/play.js';
 import { DEFAULT_PROFILE } from '../../src/simulate/profile.js';
 import { escaped } from '../../src/simulate/report/escaped.js';
 import { htmlOf } from '../../src/simulate/report/html.js';
@@ -19,10 +19,10 @@ const CASE = 'settleBets: first answer again, at once and after others';
 const mutant = MUTANTS.find(({ bug }) => bug === 'a settle pays each time');
 const URL = 'http://operator.example/<cb>';
 
-function findingOf(results: readonly Result[]): Finding {
-  const finding = results.find(({ name }) => name === CASE)?.finding;
-  assert.ok(finding);
-  return finding;
+function deviationOf(results: readonly Result[]): Deviation {
+  const deviation = results.find(({ name }) => name === CASE)?.deviation;
+  assert.ok(deviation);
+  return deviation;
 }
 
 test('a random history is attributed to the rule of its last message', () => {
@@ -48,22 +48,22 @@ test('a random history is attributed to the rule of its last message', () => {
   assert.equal(rule(p.balance()), 'balance');
 });
 
-test('a finding has its history and curl commands that reproduce it', async () => {
+test('a deviation has its history and curl commands that reproduce it', async () => {
   await atReferenceOperator({ mutant }, async (table, players, url) => {
-    const finding = findingOf(
+    const deviation = deviationOf(
       await check(
         table,
         players,
         CASES.filter(({ name }) => name === CASE),
       ),
     );
-    const told = historyLines(finding, DEFAULT_PROFILE.decimals);
+    const told = historyLines(deviation, DEFAULT_PROFILE.decimals);
     assert.equal(told.length, 4, 'a bet, its settle, the repeat, and what was expected');
     assert.match(told[0] as string, /^\/placeBets \{"id":"q1","currency":"THB","txns":\[\{"id":"b1",/);
     assert.match(told[2] as string, /"balanceBefore":1150,"balanceAfter":1400/);
     assert.equal(told[3], '  expected: 0 success, 900 -> 1150');
 
-    const lines = curlLines(finding, url).map((line) => line.replace(/^PLAYER=.*/, 'PLAYER=simulation-another'));
+    const lines = curlLines(deviation, url).map((line) => line.replace(/^PLAYER=.*/, 'PLAYER=simulation-another'));
     assert.ok(!lines.join('\n').includes(SECRET));
     const { stdout } = await promisify(execFile)('/bin/sh', ['-c', lines.join('\n')], {
       env: { ...process.env, KEY: SECRET },
@@ -115,7 +115,7 @@ test('markup and characters that XML cannot hold are escaped', () => {
   assert.equal(escaped('<a b="c">&\u0000\ud800😀'), '&lt;a b=&quot;c&quot;&gt;&amp;\ufffd\ufffd😀');
 });
 
-test('the script of a finding keeps a multi-line answer within its comment', () => {
+test('the script of a deviation keeps a multi-line answer within its comment', () => {
   const text = '{"statusCode": 99999,\ntouch /tmp/somewhere\n}';
   const sent = {
     path: '/checkBalance',
@@ -126,9 +126,9 @@ test('the script of a finding keeps a multi-line answer within its comment', () 
   };
   const history = [{ ...sent, reply: { status: 200, fields: {}, text } }];
   const player = { username: 'ann', currency: 'THB', balance: 1 };
-  const finding = { history, player, signs: false, expected: [] } as unknown as Parameters<typeof curlLines>[0];
+  const deviation = { history, player, signs: false, expected: [] } as unknown as Parameters<typeof curlLines>[0];
   assert.match(
-    curlLines(finding, 'http://127.0.0.1:1').at(-1) ?? '',
+    curlLines(deviation, 'http://127.0.0.1:1').at(-1) ?? '',
     /# \{"statusCode": 99999, touch \/tmp\/somewhere \}$/,
   );
 });

@@ -7,17 +7,17 @@ import type { Soaked } from '../../simulate/soak/soak.js';
 import { printable } from './printable.js';
 import { formatTable } from './table.js';
 
-/** Number of findings to print in full. The report files contain all findings. */
-const FULL_FINDINGS_MAX = 10;
+/** Number of deviations to print in full. The report files contain all deviations. */
+const FULL_DEVIATIONS_MAX = 10;
 
-/** Prints a table of the rules, then each finding with a difference. */
+/** Prints a table of the rules, and then each deviation. */
 export function simulationText(results: readonly Result[], url: string, profile: Profile): string {
   const told = oneOfEachRuleFirst(results.filter(({ verdict }) => verdict === 'differs'));
   const parts = [
     ruleTable(results),
-    ...told.slice(0, FULL_FINDINGS_MAX).map((result) => findingText(result, url, profile)),
-    ...(told.length > FULL_FINDINGS_MAX
-      ? [`... and ${told.length - FULL_FINDINGS_MAX} more: --html FILE has all of them`]
+    ...told.slice(0, FULL_DEVIATIONS_MAX).map((result) => deviationText(result, url, profile)),
+    ...(told.length > FULL_DEVIATIONS_MAX
+      ? [`... and ${told.length - FULL_DEVIATIONS_MAX} more: --html FILE has all of them`]
       : []),
     ...unknownText(results),
     summary(results),
@@ -26,7 +26,7 @@ export function simulationText(results: readonly Result[], url: string, profile:
 }
 
 /**
- * Puts the first finding of each rule first. Further findings of the same rule add little, and must not push other
+ * Puts the first deviation of each rule first. Further deviations of the same rule add little, and must not push other
  * rules out of the output.
  */
 function oneOfEachRuleFirst(results: readonly Result[]): Result[] {
@@ -36,8 +36,8 @@ function oneOfEachRuleFirst(results: readonly Result[]): Result[] {
 }
 
 /** Formats a case as JSON. */
-export function resultJson({ rule, name, verdict, why, finding }: Result, url: string, profile: Profile): object {
-  const told = finding && { history: historyLines(finding, profile.decimals), curl: curlLines(finding, url) };
+export function resultJson({ rule, name, verdict, why, deviation }: Result, url: string, profile: Profile): object {
+  const told = deviation && { history: historyLines(deviation, profile.decimals), curl: curlLines(deviation, url) };
   return { rule, place: RULES[rule].place, name, verdict, ...(why !== undefined && { why }), ...told };
 }
 
@@ -64,12 +64,12 @@ function ruleTable(results: readonly Result[]): string {
   return formatTable(['', { right: 'cases' }, 'rule', 'written in'], rows);
 }
 
-function findingText({ rule, name, why, finding }: Result, url: string, profile: Profile): string {
+function deviationText({ rule, name, why, deviation }: Result, url: string, profile: Profile): string {
   const { title, place } = RULES[rule];
   const head = [`DIFFERS  ${title} (${place})`, `  ${name}`, ...(why === undefined ? [] : [`  ${why}`])];
-  if (finding === undefined) return head.join('\n');
-  const history = historyLines(finding, profile.decimals).flatMap((line) => line.split('\n').map(printable));
-  const lines = [...history, '', ...curlLines(finding, url)].map((line) => `    ${line}`.trimEnd());
+  if (deviation === undefined) return head.join('\n');
+  const history = historyLines(deviation, profile.decimals).flatMap((line) => line.split('\n').map(printable));
+  const lines = [...history, '', ...curlLines(deviation, url)].map((line) => `    ${line}`.trimEnd());
   return [...head, ...lines].join('\n');
 }
 
@@ -79,7 +79,7 @@ function unknownText(results: readonly Result[]): string[] {
     results.flatMap(({ verdict, why }) => (verdict === 'unknown' && why !== undefined ? [why] : [])),
   );
   if (whys.size === 0) return [];
-  return [['CANNOT KNOW', ...[...whys].slice(0, FULL_FINDINGS_MAX).map((why) => `  ${printable(why)}`)].join('\n')];
+  return [['CANNOT KNOW', ...[...whys].slice(0, FULL_DEVIATIONS_MAX).map((why) => `  ${printable(why)}`)].join('\n')];
 }
 
 function summary(results: readonly Result[]): string {

@@ -4,7 +4,7 @@ import { CannotKnow } from '../cannot-know.js';
 import { messagesOf } from '../case.js';
 import type { Result } from '../check.js';
 import { ruleOf } from '../explain.js';
-import { type Finding, play, type Table } from '../play.js';
+import { type Deviation, play, type Table } from '../play.js';
 import type { Players } from '../players.js';
 import { maybeMissing } from '../profile.js';
 import { arbitraryMoves, type Move } from './arbitrary-moves.js';
@@ -81,18 +81,18 @@ class Exploration {
 
   /** Plays one history. If it differs, also finds its shortest form. */
   async play(seed: number): Promise<void> {
-    let smallest: Finding | undefined;
+    let smallest: Deviation | undefined;
     const property = fc.asyncProperty(this.moves, async (moves) => {
-      const finding = await this.maybeFinding(moves);
-      if (finding !== undefined) this.shrinking ??= seed;
-      if (finding === undefined || this.shrinking !== seed) return;
-      smallest = finding;
+      const deviation = await this.findDeviation(moves);
+      if (deviation !== undefined) this.shrinking ??= seed;
+      if (deviation === undefined || this.shrinking !== seed) return;
+      smallest = deviation;
       throw new Error('it differs');
     });
     await fc.check(property, { seed, numRuns: 1, unbiased: true, interruptAfterTimeLimit: SHRINKING_MS_MAX });
     if (smallest === undefined) return;
     const name = `a random history, the first of --seed ${seed}`;
-    this.found = { rule: ruleOf(smallest), name, verdict: 'differs', finding: smallest, messages: 0 };
+    this.found = { rule: ruleOf(smallest), name, verdict: 'differs', deviation: smallest, messages: 0 };
   }
 
   explored(seconds: number): Explored {
@@ -111,13 +111,13 @@ class Exploration {
     return { results, histories, messages, seconds };
   }
 
-  private async maybeFinding(moves: readonly Move[]): Promise<Finding | undefined> {
+  private async findDeviation(moves: readonly Move[]): Promise<Deviation | undefined> {
     try {
       const steps = historyOf(moves).filter((step) => maybeMissing(this.table.profile, messagesOf(step)) === undefined);
-      const { finding, messages } = await play(this.table, await this.players.take(), steps);
+      const { deviation, messages } = await play(this.table, await this.players.take(), steps);
       this.histories++;
       this.messages += messages;
-      return finding;
+      return deviation;
     } catch (error) {
       if (!(error instanceof CannotKnow)) throw error;
       // Remove the numbers, so that similar reasons are counted as one.

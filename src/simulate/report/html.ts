@@ -52,10 +52,10 @@ function ruleSection(rule: RuleName, results: readonly Result[], url: string, pr
   return `<h2 id="${rule}">${escaped(RULES[rule].title)}</h2>\n<ul>\n${items}\n</ul>`;
 }
 
-function caseItem({ name, verdict, why, finding }: Result, url: string, profile: Profile): string {
+function caseItem({ name, verdict, why, deviation }: Result, url: string, profile: Profile): string {
   const head = `<span class="${verdict}">${verdict}</span> ${escaped(name)}${why === undefined ? '' : `: ${escaped(why)}`}`;
-  if (finding === undefined) return `<li>${head}</li>`;
-  const history = escaped(historyLines(finding, profile.decimals).join('\n'));
-  const curl = escaped(curlLines(finding, url).join('\n'));
+  if (deviation === undefined) return `<li>${head}</li>`;
+  const history = escaped(historyLines(deviation, profile.decimals).join('\n'));
+  const curl = escaped(curlLines(deviation, url).join('\n'));
   return `<li>${head}<pre>${history}</pre><details><summary>with curl</summary><pre>${curl}</pre></details></li>`;
 }

@@ -26,7 +26,7 @@ function testCase(result: Result, url: string, profile: Profile): string {
   return body === '' ? `${head}/>` : `${head}>${body}</testcase>`;
 }
 
-function outcome({ verdict, why, finding, rule }: Result, url: string, profile: Profile): string {
+function outcome({ verdict, why, deviation, rule }: Result, url: string, profile: Profile): string {
   const message = escaped(why ?? `${RULES[rule].title} (${RULES[rule].place})`);
   switch (verdict) {
     case 'agrees':
@@ -36,8 +36,8 @@ function outcome({ verdict, why, finding, rule }: Result, url: string, profile: 
     case 'unknown':
       return `<error message="${message}"/>`;
     case 'differs': {
-      if (finding === undefined) return `<failure message="${message}"/>`;
-      const text = [...historyLines(finding, profile.decimals), '', ...curlLines(finding, url)].join('\n');
+      if (deviation === undefined) return `<failure message="${message}"/>`;
+      const text = [...historyLines(deviation, profile.decimals), '', ...curlLines(deviation, url)].join('\n');
       return `<failure message="${message}">${escaped(text)}</failure>`;
     }
   }

@@ -5,7 +5,7 @@ import { CannotKnow } from '../cannot-know.js';
 import type { Step } from '../case.js';
 import type { Result } from '../check.js';
 import { ruleOf } from '../explain.js';
-import { type Finding, Play, type Table } from '../play.js';
+import { type Deviation, Play, type Table } from '../play.js';
 import type { Players } from '../players.js';
 import { Latencies } from './latencies.js';
 import { roundsOf } from './rounds.js';
@@ -111,9 +111,9 @@ class Soaking {
     let dueMs: number | undefined = atMs;
     while (dueMs !== undefined) {
       const step = await this.next(seat);
-      const finding = await (seat.play as Play).step(step);
+      const deviation = await (seat.play as Play).step(step);
       this.latencies.add(performance.now() - dueMs);
-      if (finding !== undefined) this.differs(finding);
+      if (deviation !== undefined) this.differs(deviation);
       dueMs = this.isOver ? undefined : this.waiting.shift();
     }
     this.idle.push(seat);
@@ -129,9 +129,9 @@ class Soaking {
     return step;
   }
 
-  private differs(finding: Finding): void {
+  private differs(deviation: Deviation): void {
     this.isOver = true;
-    this.found ??= { rule: ruleOf(finding), name: 'rounds at a rate', verdict: 'differs', finding, messages: 0 };
+    this.found ??= { rule: ruleOf(deviation), name: 'rounds at a rate', verdict: 'differs', deviation, messages: 0 };
   }
 
   private fail(error: Error): void {
