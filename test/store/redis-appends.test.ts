@@ -11,11 +11,11 @@ import { APPEND_FUNCTION_NAME } from '../../src/store/redis/append-function.js';
 import type { Durability } from '../../src/store/redis/durability.js';
 import { Keys } from '../../src/store/redis/keys.js';
 import type { Master } from '../../src/store/redis/master.js';
+import type { MasterRouter } from '../../src/store/redis/master-router.js';
 import { parseRedisAddress, type RedisAddress } from '../../src/store/redis/redis-address.js';
 import { RedisAppends } from '../../src/store/redis/redis-appends.js';
 import type { RedisMeta } from '../../src/store/redis/redis-meta.js';
 import { RedisStore } from '../../src/store/redis/redis-store.js';
-import type { Router } from '../../src/store/redis/router.js';
 import { one, Writer } from '../contract/writer.js';
 import { RedisServer } from '../support/redis-server.js';
 
@@ -118,7 +118,7 @@ async function checkHead(durability: Durability, confirmed: unknown): Promise<Ch
   };
   const master = { appends: { use: (run: (client: Redis) => unknown) => run(client as unknown as Redis) } };
   const masters = { isOne: true, of: async () => master as unknown as Master, doubt() {} };
-  const appends = new RedisAppends({ masters } as unknown as Router, new Keys('p'), durability, {} as RedisMeta);
+  const appends = new RedisAppends({ masters } as unknown as MasterRouter, new Keys('p'), durability, {} as RedisMeta);
   const [outcome] = await appends.append([{ shard: 0, expected: genesisHead(randomUUID(), 0), entries: [] }]);
   return { outcome, calls };
 }

@@ -7,9 +7,9 @@ import { confirmed, type Durability, waitsFor } from './durability.js';
 import { APPEND } from './functions.js';
 import type { Keys } from './keys.js';
 import type { Master } from './master.js';
+import { asking, type MasterRouter } from './master-router.js';
 import { parseRedirect } from './redirect.js';
 import type { RedisMeta } from './redis-meta.js';
-import { asking, type Router } from './router.js';
 import { explain } from './server-error.js';
 
 /**
@@ -38,7 +38,7 @@ type Met = AppendOutcome | undefined;
 /** Sends appends to their masters. */
 export class RedisAppends {
   constructor(
-    private readonly router: Router,
+    private readonly router: MasterRouter,
     private readonly keys: Keys,
     private readonly durability: Durability,
     private readonly meta: RedisMeta,

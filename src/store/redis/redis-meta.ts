@@ -10,9 +10,9 @@ import { confirmed, type Durability } from './durability.js';
 import { META, withFunction } from './functions.js';
 import type { Keys } from './keys.js';
 import type { Master } from './master.js';
+import type { MasterRouter } from './master-router.js';
 import type { Masters } from './masters.js';
 import { parseRedirect } from './redirect.js';
-import type { Router } from './router.js';
 import { hiddenSettings } from './server-check.js';
 
 /** Number of random bytes in the names of test keys. */
@@ -32,7 +32,7 @@ export class RedisMeta implements MetaStore {
   private known: StoreMeta | undefined = undefined;
 
   constructor(
-    private readonly router: Router,
+    private readonly router: MasterRouter,
     private readonly keys: Keys,
     private readonly durability: Durability,
     /** Human-readable address of the store. */

@@ -12,7 +12,7 @@ import type {
 import { memberOf, planOf } from '../../ports/table-records.js';
 import { CLUSTER, withFunction } from './functions.js';
 import type { Keys } from './keys.js';
-import type { Router } from './router.js';
+import type { MasterRouter } from './master-router.js';
 
 type Flat = readonly string[];
 
@@ -21,7 +21,7 @@ const VERSION_BYTES = 8;
 /** A cluster's membership registry, in the store's Redis next to the meta record. */
 export class RedisRegistry implements MembershipRegistry {
   constructor(
-    private readonly router: Router,
+    private readonly router: MasterRouter,
     private readonly keys: Keys,
   ) {}
 

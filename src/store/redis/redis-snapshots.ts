@@ -4,7 +4,7 @@ import type { Lsn } from '../../ports/lsn.js';
 import type { SnapshotStore, StoredSnapshot } from '../../ports/snapshot-store.js';
 import { confirmed, type Durability } from './durability.js';
 import type { Keys } from './keys.js';
-import type { Router } from './router.js';
+import type { MasterRouter } from './master-router.js';
 import { ROOM_FUNCTION_NAME, SNAPSHOT_FUNCTION_NAME } from './snapshot-function.js';
 
 /**
@@ -37,7 +37,7 @@ export class RedisSnapshots implements SnapshotStore {
   private readonly written = new Map<number, Written>();
 
   constructor(
-    private readonly router: Router,
+    private readonly router: MasterRouter,
     private readonly keys: Keys,
     private readonly durability: Durability,
   ) {}

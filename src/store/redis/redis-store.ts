@@ -7,6 +7,7 @@ import { type Durability, waitsFor } from './durability.js';
 import { examineServer, SEE_SETTINGS } from './examine-server.js';
 import { Keys } from './keys.js';
 import { Master } from './master.js';
+import { MasterRouter } from './master-router.js';
 import { FixedMasters, type Masters } from './masters.js';
 import type { RedisAddress } from './redis-address.js';
 import { RedisMeta } from './redis-meta.js';
@@ -14,7 +15,6 @@ import { RedisRegistry } from './redis-registry.js';
 import { RedisSnapshots } from './redis-snapshots.js';
 import { RedisWal } from './redis-wal.js';
 import { failoverAlerts } from './replicas.js';
-import { Router } from './router.js';
 import { parseInfo, replicasOnline, ServerCheck } from './server-check.js';
 
 export interface RedisStoreOptions {
@@ -87,7 +87,7 @@ export class RedisStore implements Store {
           newMaster(nameOf(first), 0, first),
           ...others.map((options, i) => newMaster(nameOf(options), i + 1, options)),
         ]);
-    const router = new Router(this.masters);
+    const router = new MasterRouter(this.masters);
     this.keys = keys;
     this.isCluster = isCluster;
     this.durability = durability;

@@ -15,9 +15,9 @@ import {
 import { decodeHead } from '../format/entry-codec.js';
 import type { Durability } from './durability.js';
 import type { Keys } from './keys.js';
+import type { MasterRouter } from './master-router.js';
 import { RedisAppends } from './redis-appends.js';
 import type { RedisMeta } from './redis-meta.js';
-import type { Router } from './router.js';
 
 const FENCE_ATTEMPTS_MAX = 100;
 
@@ -28,7 +28,7 @@ export class RedisWal implements Wal {
   private readonly appends: RedisAppends;
 
   constructor(
-    private readonly router: Router,
+    private readonly router: MasterRouter,
     private readonly keys: Keys,
     durability: Durability,
     private readonly meta: RedisMeta,

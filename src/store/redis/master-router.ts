@@ -9,7 +9,7 @@ const REDIRECTS_MAX = 10;
 const AGAIN_MS = 50;
 
 /** Sends commands about a shard or the store to the right master, and follows redirects. */
-export class Router {
+export class MasterRouter {
   constructor(readonly masters: Masters) {}
 
   /** `run` must first send one command with keys, because only such a command can be redirected. */
