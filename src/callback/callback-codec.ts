@@ -3,7 +3,7 @@ import type { Endpoint } from '../wallet/command.js';
 import type { Answer } from '../wallet/decision.js';
 import { CALLBACKS } from './callbacks.js';
 import type { CallbackFailure, ClosedCodes } from './failures.js';
-import { describeRefusal, type Refusal } from './refusal.js';
+import { type BodyRefusal, describeRefusal } from './refusal.js';
 import { type CodecSettings, type Echo, type ReadRequest, type RequestCodec, requestCodecs } from './request-codec.js';
 import { ResponseCodec } from './response-codec.js';
 import type { TurnTimes } from './sent-callback.js';
@@ -63,7 +63,7 @@ export class CallbackCodec {
   }
 
   /** The reply to an invalid request. */
-  malformed(echo: Echo, refusal: Refusal): CallbackReply {
+  malformed(echo: Echo, refusal: BodyRefusal): CallbackReply {
     if (!this.includesReason) return { answer: MALFORMED, body: this.failure(echo, 'malformed') };
     return { answer: MALFORMED, body: this.responses.malformed(echo, describeRefusal(refusal), this.clock.now()) };
   }

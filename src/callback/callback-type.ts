@@ -11,7 +11,7 @@ import {
 } from '../base/json-schema.js';
 import type { Endpoint, PlatformCommand } from '../wallet/command.js';
 import { idOf, type Money } from './fields.js';
-import { InvalidField, type Refusal } from './refusal.js';
+import { type BodyRefusal, InvalidField } from './refusal.js';
 
 type CommandOf<E extends Endpoint> = Extract<PlatformCommand, { type: E }>;
 type TxnOf<E extends Endpoint> = CommandOf<E> extends { readonly txns: readonly (infer T)[] } ? T : never;
@@ -76,7 +76,7 @@ export interface CallbackType<E extends Endpoint = Endpoint> {
    */
   schema(rules: BodyRules): ObjectSchema;
   /** Converts a body that matches the schema. Refuses a body that breaks a rule which the schema does not express. */
-  toCommand(body: Envelope, money: Money): CommandOf<E> | Refusal;
+  toCommand(body: Envelope, money: Money): CommandOf<E> | BodyRefusal;
 }
 
 /**

@@ -19,20 +19,20 @@ export type RefusalKind =
  * The reason why a body is invalid, in human-readable form: the field, and the rule that it breaks. A refusal never
  * quotes the body.
  */
-export interface Refusal {
+export interface BodyRefusal {
   readonly kind: RefusalKind;
   /** The field, for example `txns[0].betAmount`; empty if the body as a whole is invalid. */
   readonly path: string;
   readonly rule: string;
 }
 
-export const NOT_JSON: Refusal = { kind: 'not-json', path: '', rule: 'must be a JSON object in UTF-8' };
+export const NOT_JSON: BodyRefusal = { kind: 'not-json', path: '', rule: 'must be a JSON object in UTF-8' };
 
 /**
  * The reason as text, for example `txns[].betAmount: 0 only with isFeature`. It contains the index of an element only
  * if `path` does.
  */
-export function describeRefusal({ path, rule }: Refusal): string {
+export function describeRefusal({ path, rule }: BodyRefusal): string {
   return path === '' ? rule : `${path}: ${rule}`;
 }
 
@@ -40,7 +40,7 @@ export function describeRefusal({ path, rule }: Refusal): string {
  * The field's name without the index of its element. The number of different names therefore stays small, whatever a
  * platform sends.
  */
-export function fieldOf({ path }: Refusal): string {
+export function fieldOf({ path }: BodyRefusal): string {
   return path.replace(/\[\d+\]/, '[]');
 }
 
@@ -52,14 +52,14 @@ export class InvalidField {
     readonly rule: string,
   ) {}
 
-  inTxn(index: number): Refusal {
+  inTxn(index: number): BodyRefusal {
     const { kind, rule, field } = this;
     return { kind, path: `txns[${index}].${field}`, rule };
   }
 }
 
 /** Describes the first error that the validator found. */
-export function refusalOf(error: ErrorObject): Refusal {
+export function refusalOf(error: ErrorObject): BodyRefusal {
   const path = pathOf(error.instancePath);
   const { params, parentSchema = {} } = error;
   switch (error.keyword) {

@@ -7,7 +7,7 @@ import { isId, isLongerThan } from '../wallet/identifier.js';
 import type { BodyRules, CallbackType, Envelope } from './callback-type.js';
 import { CALLBACKS } from './callbacks.js';
 import { completeBody } from './complete-body.js';
-import { NOT_JSON, type Refusal, refusalOf } from './refusal.js';
+import { type BodyRefusal, NOT_JSON, refusalOf } from './refusal.js';
 import { sessionDigest } from './session-token.js';
 
 export interface CodecSettings extends BodyRules {
@@ -33,7 +33,7 @@ export interface Echo {
 export type ReadRequest = Echo &
   (
     | { readonly command: PlatformCommand; readonly refusal: undefined }
-    | { readonly command: undefined; readonly refusal: Refusal }
+    | { readonly command: undefined; readonly refusal: BodyRefusal }
   );
 
 /** Stands for a body that could not be read, or that must not be read because its caller is unknown. */
@@ -145,7 +145,7 @@ export function textOf(bytes: Buffer): string {
   return isUtf8(bytes) ? withoutMark(bytes.toString()) : '';
 }
 
-function invalid(body: object, refusal: Refusal): ReadRequest {
+function invalid(body: object, refusal: BodyRefusal): ReadRequest {
   const { id, productId, username } = body as { id?: unknown; productId?: unknown; username?: unknown };
   const text = (value: unknown) => (isId(value) ? value : '');
   return {
@@ -166,9 +166,9 @@ const NAMES = ['id', 'productId', 'currency', 'username'] as const;
 const TXN_NAMES = ['id', 'refId', 'roundId', 'gameCode', 'playInfo'] as const;
 type NamedTxn = { readonly [N in (typeof TXN_NAMES)[number]]?: unknown };
 
-function findLoneSurrogate(body: Envelope & { readonly txns?: readonly NamedTxn[] }): Refusal | undefined {
+function findLoneSurrogate(body: Envelope & { readonly txns?: readonly NamedTxn[] }): BodyRefusal | undefined {
   const isIllFormed = (value: unknown) => typeof value === 'string' && !value.isWellFormed();
-  const at = (path: string): Refusal => ({ kind: 'lone-surrogate', path, rule: 'must not hold half a character' });
+  const at = (path: string): BodyRefusal => ({ kind: 'lone-surrogate', path, rule: 'must not hold half a character' });
   for (const name of NAMES) if (isIllFormed(body[name])) return at(name);
   for (const [i, txn] of (body.txns ?? []).entries()) {
     for (const name of TXN_NAMES) if (isIllFormed(txn[name])) return at(`txns[${i}].${name}`);

@@ -1,5 +1,5 @@
 import type { CallbackFailure } from '../callback/failures.js';
-import type { Refusal } from '../callback/refusal.js';
+import type { BodyRefusal } from '../callback/refusal.js';
 import type { Endpoint } from '../wallet/command.js';
 
 /** Outcome of a request: accepted, or the failure in its answer. */
@@ -15,7 +15,7 @@ export interface CallbackObserver {
    */
   took(startedMs: number, readyMs: number | undefined, endedMs: number): void;
   /** Called, in addition to `answered`, with the reason why a callback was malformed. */
-  malformed(to: Endpoint, refusal: Refusal): void;
+  malformed(to: Endpoint, refusal: BodyRefusal): void;
   /** Called when a connection ended before its callback was answered. */
   aborted(): void;
 }

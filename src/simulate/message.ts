@@ -14,7 +14,7 @@ export const ENDPOINTS = [
 export type Endpoint = (typeof ENDPOINTS)[number];
 
 /** Code with which an operator must refuse a message, whatever the player's state. */
-export type Refusal = 10001 | 30002 | 40003;
+export type RefusalCode = 10001 | 30002 | 40003;
 export type Signature = 'right' | 'missing' | 'wrong' | 'old';
 
 /**
@@ -39,7 +39,7 @@ export interface Message {
   /** Envelope fields that differ from the defaults. */
   readonly envelope: Readonly<Record<string, unknown>>;
   /** Refusal that the message must get. */
-  readonly refusal?: Refusal;
+  readonly refusal?: RefusalCode;
   /** Undefined for the platform's regular signature. */
   readonly signature?: Signature;
 }

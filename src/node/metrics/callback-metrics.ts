@@ -1,7 +1,7 @@
 import type { Labels, Metric, MetricValue } from '../../base/metric.js';
 import { ENDPOINTS } from '../../callback/callbacks.js';
 import { CALLBACK_FAILURES, FAILURES, type StatusCodes } from '../../callback/failures.js';
-import { fieldOf, type Refusal } from '../../callback/refusal.js';
+import { type BodyRefusal, fieldOf } from '../../callback/refusal.js';
 import type { Addressed, CallbackObserver, Outcome } from '../../http/callback-observer.js';
 import type { ListenerMeasures } from '../../http/callback-server.js';
 import { Histogram, SECONDS_BOUNDS } from '../../telemetry/histogram.js';
@@ -39,7 +39,7 @@ export class CallbackMetrics implements CallbackObserver {
     if (readyMs !== undefined) this.replies.record((endedMs - readyMs) / 1000);
   }
 
-  malformed(endpoint: Endpoint, refusal: Refusal): void {
+  malformed(endpoint: Endpoint, refusal: BodyRefusal): void {
     const labels = { endpoint, field: fieldOf(refusal), rule: refusal.kind };
     const key = `${endpoint} ${labels.field} ${labels.rule}`;
     const series = this.malformedCounts.get(key) ?? { labels, value: 0 };
