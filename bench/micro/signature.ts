@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { BlockList } from 'node:net';
 import { AddressList, parseAddress } from '../../src/http/address-list.js';
-import { Claim, parseKeys, type SignatureKey, Signatures, sign } from '../../src/http/signature.js';
+import { parseKeys, SignatureClaim, type SignatureKey, Signatures, sign } from '../../src/http/signature.js';
 import { CALLBACKS, NOW_MS, placeBodies } from './callbacks.js';
 import { type Group, keep } from './group.js';
 
@@ -15,7 +15,7 @@ const second = new Signatures([...next, key], 1000);
 
 function isProven(all: Signatures, n: number): boolean {
   const claim = all.claim(TIMESTAMP, signatures[n] as string, NOW_MS);
-  return claim instanceof Claim && claim.isProvenBy(placeBodies[n] as Buffer);
+  return claim instanceof SignatureClaim && claim.isProvenBy(placeBodies[n] as Buffer);
 }
 
 export const signing: Group = {

@@ -9,7 +9,7 @@ import type { CallbackDeps } from './callback-deps.js';
 import type { Outcome } from './callback-observer.js';
 import { CallbackTrace } from './callback-trace.js';
 import type { HttpResponse } from './http-port.js';
-import { type Claim, type Unsigned, WRONG_SIGNATURE } from './signature.js';
+import { type SignatureClaim, type Unsigned, WRONG_SIGNATURE } from './signature.js';
 
 /**
  * Maximum number of chunks in a body: this many, plus one for each `BYTES_PER_PIECE` bytes. Each chunk costs as much as
@@ -30,7 +30,7 @@ export class Callback implements Pending, Replier<CallbackReply> {
   byteLength = 0;
   private isDone = false;
   private chunks: Buffer[] | undefined = undefined;
-  private claim: Claim | undefined = undefined;
+  private claim: SignatureClaim | undefined = undefined;
   /** Human-readable sender; set whenever there is a claim. */
   private from: (() => string) | undefined = undefined;
   /**
@@ -58,7 +58,7 @@ export class Callback implements Pending, Replier<CallbackReply> {
    * Collects the request body and, if a signature is required, verifies it; `from` describes the sender. A chunk is in
    * the library's memory and becomes invalid when its handler returns.
    */
-  readBody(claim: Claim | Unsigned | undefined, from: (() => string) | undefined): void {
+  readBody(claim: SignatureClaim | Unsigned | undefined, from: (() => string) | undefined): void {
     this.from = from;
     if (claim !== undefined && 'reason' in claim) {
       this.refuseUnsigned(claim, true);

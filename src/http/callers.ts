@@ -2,7 +2,7 @@ import type { Clock } from '../base/clock.js';
 import { carrierOf, describeCarried, isLoopbackHost, PROXY_PROTOCOL } from '../listener/origin-guard.js';
 import { type Address, type AddressList, addressOf, formatAddress, parseAddress } from './address-list.js';
 import type { HttpConnection, HttpRequest } from './http-port.js';
-import type { Claim, Signatures, Unsigned } from './signature.js';
+import type { SignatureClaim, Signatures, Unsigned } from './signature.js';
 
 /** Way in which a proxy reports its client's address. */
 export type ForwardedBy = 'x-forwarded-for' | 'proxy-protocol';
@@ -72,7 +72,7 @@ export class Callers {
   }
 
   /** Undefined if requests are not signed. */
-  claim(req: HttpRequest, clock: Clock): Claim | Unsigned | undefined {
+  claim(req: HttpRequest, clock: Clock): SignatureClaim | Unsigned | undefined {
     const { signatures } = this.rules;
     if (signatures === undefined) return undefined;
     return signatures.claim(req.getHeader('sapi-timestamp'), req.getHeader('sapi-signature'), clock.now());

@@ -79,14 +79,14 @@ export class Signatures {
   }
 
   /** Checks everything that can be checked before the body arrives. An empty string stands for a missing header. */
-  claim(timestamp: string, signature: string, nowMs: number): Claim | Unsigned {
+  claim(timestamp: string, signature: string, nowMs: number): SignatureClaim | Unsigned {
     if (signature.length !== SIGNATURE_LENGTH || !TIMESTAMP.test(timestamp)) return malformed(timestamp, signature);
     const skewMs = Number(timestamp) - nowMs;
     if (Math.abs(skewMs) > this.maxSkewMs) {
       const detail = `${formatSpan(Math.abs(skewMs))} ${skewMs < 0 ? 'behind' : 'ahead'}, ${this.maxSkewMs} ms are allowed`;
       return { reason: 'timestamp too far from now', detail };
     }
-    return new Claim(this, timestamp, signature.toLowerCase());
+    return new SignatureClaim(this, timestamp, signature.toLowerCase());
   }
 
   /**
@@ -106,7 +106,7 @@ export class Signatures {
 }
 
 /** A request's signature headers, to be checked against the keys that were valid when the headers arrived. */
-export class Claim {
+export class SignatureClaim {
   constructor(
     private readonly signatures: Signatures,
     private readonly timestamp: string,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createSecretKey } from 'node:crypto';
 import { test } from 'node:test';
-import { Claim, parseKeys, Signatures, sign } from '../../src/http/signature.js';
+import { parseKeys, SignatureClaim, Signatures, sign } from '../../src/http/signature.js';
 
 const NOW_MS = 1_763_600_000_000;
 const NOW = String(NOW_MS);
@@ -17,7 +17,7 @@ function signedWith(n: number, body: Buffer = BODY, timestamp = NOW): string {
 
 function isTaken(signatures: Signatures, body: Buffer, timestamp: string, signature: string): boolean | string {
   const claim = signatures.claim(timestamp, signature, NOW_MS);
-  return claim instanceof Claim ? claim.isProvenBy(body) : claim.reason;
+  return claim instanceof SignatureClaim ? claim.isProvenBy(body) : claim.reason;
 }
 
 test('sapi-signature is hex(HMAC-SHA256(key, rawBody + "." + timestamp)), as openssl computes it', () => {
@@ -93,7 +93,7 @@ test('a malformed signature or time is reported before the body arrives', () => 
   const signature = signedWith(0);
   const reasonOf = (timestamp: string, given: string) => {
     const claim = signatures.claim(timestamp, given, NOW_MS);
-    return claim instanceof Claim ? 'taken' : `${claim.reason}: ${claim.detail}`;
+    return claim instanceof SignatureClaim ? 'taken' : `${claim.reason}: ${claim.detail}`;
   };
   const wrongForm = 'sapi-signature is not 64 hexadecimal digits';
   const wrongTime = 'sapi-timestamp is not in milliseconds since 1970';
