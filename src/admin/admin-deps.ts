@@ -111,7 +111,7 @@ export interface VerifyService {
   begin(by: Operator, isDeep: boolean): boolean;
 }
 
-export type Role = 'monitor' | 'read' | 'operate';
+export type OperatorRole = 'monitor' | 'read' | 'operate';
 
 /**
  * Operator identified by a token. The role `monitor` allows reading only the routes that show no player and no balance,
@@ -119,7 +119,7 @@ export type Role = 'monitor' | 'read' | 'operate';
  */
 export interface OperatorToken {
   readonly name: string;
-  readonly role: Role;
+  readonly role: OperatorRole;
   readonly token: string;
 }
 

@@ -6,9 +6,9 @@ import { carrierOf, describeCarried, isLoopbackHost } from '../listener/origin-g
 import { isSameProof, localAddressOf, TokenProof, UNKNOWN_TOKEN } from '../listener/token-proof.js';
 import { RefusalLog } from '../telemetry/refusal-log.js';
 import type { Operator } from '../wallet/state/operation.js';
-import type { AdminObserver, AdminSettings, OperatorToken, Role, TokenRefusal } from './admin-deps.js';
+import type { AdminObserver, AdminSettings, OperatorRole, OperatorToken, TokenRefusal } from './admin-deps.js';
 import { SessionCookie } from './console/cookie.js';
-import { isEqual, type Session, Sessions } from './console/session.js';
+import { type ConsoleSession, isEqual, Sessions } from './console/session.js';
 import type { SignedOutSessions } from './console/signed-out-sessions.js';
 import { Problem } from './problem.js';
 import { TokenThrottle } from './token-throttle.js';
@@ -32,7 +32,7 @@ const CSRF_HEADER = 'x-walletd-csrf';
 
 export interface Visitor {
   readonly name: string;
-  readonly role: Role;
+  readonly role: OperatorRole;
   /** Required in requests that change something; null if there is no session that could be misused. */
   readonly csrf: string | null;
 }
@@ -123,7 +123,7 @@ export class Authentication {
       throw new Problem(403, `the token of ${known.name} has the role monitor, which has no console`, 'forbidden');
     }
     const cookie = this.sessions.begin(known.name);
-    const session = this.sessions.maybeRead(cookie) as Session;
+    const session = this.sessions.maybeRead(cookie) as ConsoleSession;
     this.log.info({ by: { name: known.name, address: visitorAddress } }, 'operator signed in to the console');
     return { setCookie: this.cookie.set(request, cookie), visitor: visitorOf(session) };
   }
@@ -195,7 +195,7 @@ export class Authentication {
     return new Problem(401, detail, code);
   }
 
-  private bySession(request: FastifyRequest, cookie: string): Session {
+  private bySession(request: FastifyRequest, cookie: string): ConsoleSession {
     const session = this.sessions.maybeRead(cookie);
     if (session === undefined) {
       this.refuse('no session', () => addressOf(request));
@@ -246,11 +246,11 @@ export class Authentication {
   }
 }
 
-function isAllowed(role: Exclude<Role, 'operate'>, { method, routeOptions }: FastifyRequest): boolean {
+function isAllowed(role: Exclude<OperatorRole, 'operate'>, { method, routeOptions }: FastifyRequest): boolean {
   return READING_METHODS.includes(method) && (role === 'read' || routeOptions.config.isForMonitors === true);
 }
 
-const visitorOf = ({ name, role, csrf }: Session): Visitor => ({ name, role, csrf });
+const visitorOf = ({ name, role, csrf }: ConsoleSession): Visitor => ({ name, role, csrf });
 
 /** Lower-case name of a header that proves the request did not come from a program or the console on this machine. */
 function findForeignHeader(request: FastifyRequest): string | undefined {

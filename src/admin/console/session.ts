@@ -1,6 +1,6 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../../base/clock.js';
-import type { OperatorToken, Role } from '../admin-deps.js';
+import type { OperatorRole, OperatorToken } from '../admin-deps.js';
 import { isCount, isObject } from '../cursor.js';
 import type { SignedOutSessions } from './signed-out-sessions.js';
 
@@ -13,10 +13,10 @@ const NONCE_BYTES = 16;
 const COOKIE_LENGTH_MAX = 4096;
 
 /** Session of a signed-in operator. */
-export interface Session {
+export interface ConsoleSession {
   readonly id: string;
   readonly name: string;
-  readonly role: Role;
+  readonly role: OperatorRole;
   readonly endsMs: number;
   /**
    * Token that a request must carry to change something. A page of another site can make the browser send the cookie,
@@ -33,7 +33,7 @@ export interface Session {
  *   cookie  payload . signature       payload  base64url of {"name", "endsMs", "nonce"}
  */
 export class Sessions {
-  private readonly byName: ReadonlyMap<string, { readonly role: Role; readonly key: Buffer }>;
+  private readonly byName: ReadonlyMap<string, { readonly role: OperatorRole; readonly key: Buffer }>;
 
   /**
    * The keys are derived from the store's ID as well, so that two systems with the same token do not share sessions.
@@ -60,7 +60,7 @@ export class Sessions {
   }
 
   /** Session of this cookie; undefined if the cookie is not ours or the session has ended. */
-  maybeRead(cookie: string): Session | undefined {
+  maybeRead(cookie: string): ConsoleSession | undefined {
     if (cookie.length > COOKIE_LENGTH_MAX) return undefined;
     const [payload = '', signature = ''] = cookie.split('.');
     const content = parseContent(payload);
