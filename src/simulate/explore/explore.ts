@@ -7,7 +7,7 @@ import { ruleOf } from '../explain.js';
 import { type Deviation, play, type Table } from '../play.js';
 import type { Players } from '../players.js';
 import { maybeMissing } from '../profile.js';
-import { arbitraryMoves, type Move } from './arbitrary-moves.js';
+import { type Action, arbitraryActions } from './arbitrary-actions.js';
 import { historyOf } from './history.js';
 
 /** Time limit for shrinking. The history is usually short enough before that. */
@@ -64,7 +64,7 @@ class Exploration {
   private shrinking: number | undefined;
   private histories = 0;
   private messages = 0;
-  private readonly moves: fc.Arbitrary<readonly Move[]>;
+  private readonly actions: fc.Arbitrary<readonly Action[]>;
   private readonly unknown = new Map<string, number>();
   private found: Result | undefined;
 
@@ -72,7 +72,7 @@ class Exploration {
     private readonly table: Table,
     private readonly players: Players,
   ) {
-    this.moves = arbitraryMoves(table.profile);
+    this.actions = arbitraryActions(table.profile);
   }
 
   get isOver(): boolean {
@@ -82,8 +82,8 @@ class Exploration {
   /** Plays one history. If it differs, also finds its shortest form. */
   async play(seed: number): Promise<void> {
     let smallest: Deviation | undefined;
-    const property = fc.asyncProperty(this.moves, async (moves) => {
-      const deviation = await this.findDeviation(moves);
+    const property = fc.asyncProperty(this.actions, async (actions) => {
+      const deviation = await this.findDeviation(actions);
       if (deviation !== undefined) this.shrinking ??= seed;
       if (deviation === undefined || this.shrinking !== seed) return;
       smallest = deviation;
@@ -111,9 +111,11 @@ class Exploration {
     return { results, histories, messages, seconds };
   }
 
-  private async findDeviation(moves: readonly Move[]): Promise<Deviation | undefined> {
+  private async findDeviation(actions: readonly Action[]): Promise<Deviation | undefined> {
     try {
-      const steps = historyOf(moves).filter((step) => maybeMissing(this.table.profile, messagesOf(step)) === undefined);
+      const steps = historyOf(actions).filter(
+        (step) => maybeMissing(this.table.profile, messagesOf(step)) === undefined,
+      );
       const { deviation, messages } = await play(this.table, await this.players.take(), steps);
       this.histories++;
       this.messages += messages;

@@ -1,21 +1,21 @@
 import { atOnce, cut, type Step } from '../case.js';
 import type { Element, Message } from '../message.js';
 import { but } from '../platform.js';
-import type { Move } from './arbitrary-moves.js';
+import type { Action } from './arbitrary-actions.js';
 
 const ANY = 'any order';
 
 /** Converts actions to steps. Leaves out an action that refers to an earlier message that does not exist. */
-export function historyOf(moves: readonly Move[]): Step[] {
+export function historyOf(actions: readonly Action[]): Step[] {
   const past: Message[] = [];
   const steps: Step[] = [];
-  for (const move of moves) {
-    const earlier = earlierOf(move, past);
-    const sent = sentBy(move, earlier);
+  for (const action of actions) {
+    const earlier = earlierOf(action, past);
+    const sent = sentBy(action, earlier);
     if (sent.length === 0) continue;
     past.push(...sent);
     const [first] = sent as [Message];
-    steps.push([sent.length > 1 ? atOnce(...sent) : move.type === 'cut' ? cut(first) : first, ANY]);
+    steps.push([sent.length > 1 ? atOnce(...sent) : action.type === 'cut' ? cut(first) : first, ANY]);
   }
   return steps;
 }
@@ -24,23 +24,23 @@ export function historyOf(moves: readonly Move[]): Step[] {
  * Finds the earlier message of an action. Counts back from the end, or from the start for an old message, so that the
  * message stays the same when the history is shrunk.
  */
-function earlierOf(move: Move, past: readonly Message[]): Message | undefined {
-  if (move.type === 'old') return past[move.nth];
-  return 'back' in move ? past.at(-move.back) : undefined;
+function earlierOf(action: Action, past: readonly Message[]): Message | undefined {
+  if (action.type === 'old') return past[action.nth];
+  return 'back' in action ? past.at(-action.back) : undefined;
 }
 
-function sentBy(move: Move, earlier: Message | undefined): readonly Message[] {
-  switch (move.type) {
+function sentBy(action: Action, earlier: Message | undefined): readonly Message[] {
+  switch (action.type) {
     case 'send':
     case 'cut':
-      return [move.message];
+      return [action.message];
     case 'again':
     case 'old':
       return earlier === undefined ? [] : [earlier];
     case 'vary':
-      return earlier === undefined || !isChangeable(earlier, move.change) ? [] : [but(earlier, move.change)];
+      return earlier === undefined || !isChangeable(earlier, action.change) ? [] : [but(earlier, action.change)];
     case 'at-once':
-      return earlier === undefined ? move.messages : [earlier, ...move.messages];
+      return earlier === undefined ? action.messages : [earlier, ...action.messages];
   }
 }
 

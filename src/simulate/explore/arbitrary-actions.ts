@@ -6,7 +6,7 @@ import type { Profile } from '../profile.js';
  * Random actions. Ids, rounds and amounts are deliberately few, so that histories are full of repeats, late messages,
  * reused ids and rounds with a past.
  */
-export type Move =
+export type Action =
   | { readonly type: 'send' | 'cut'; readonly message: Message }
   /** Repeats an earlier message; 1 is the last one. */
   | { readonly type: 'again'; readonly back: number }
@@ -17,7 +17,7 @@ export type Move =
   /** Sends an earlier message and these messages at the same time. */
   | { readonly type: 'at-once'; readonly back: number; readonly messages: readonly Message[] };
 
-const MOVES_MAX = 40;
+const ACTIONS_MAX = 40;
 const REQUESTS_MAX = 8;
 const ELEMENTS_MAX = 3;
 
@@ -72,11 +72,11 @@ const CHANGE: fc.Arbitrary<Element> = fc.oneof(
   fc.record({ id }),
 );
 
-export function arbitraryMoves({ endpoints }: Profile): fc.Arbitrary<readonly Move[]> {
+export function arbitraryActions({ endpoints }: Profile): fc.Arbitrary<readonly Action[]> {
   const message = arbitraryMessage(endpoints);
   const back = fc.integer({ min: 1, max: 8 });
-  const move: fc.Arbitrary<Move> = fc.oneof(
-    // Also allow a failing move to shrink to a plain message.
+  const action: fc.Arbitrary<Action> = fc.oneof(
+    // Also allow a failing action to shrink to a plain message.
     { withCrossShrink: true },
     { weight: 12, arbitrary: fc.record({ type: fc.constant('send' as const), message }) },
     { weight: 3, arbitrary: fc.record({ type: fc.constant('again' as const), back }) },
@@ -92,7 +92,7 @@ export function arbitraryMoves({ endpoints }: Profile): fc.Arbitrary<readonly Mo
       }),
     },
   );
-  return fc.array(move, { minLength: 1, maxLength: MOVES_MAX, size: 'max' });
+  return fc.array(action, { minLength: 1, maxLength: ACTIONS_MAX, size: 'max' });
 }
 
 function arbitraryMessage(endpoints: readonly Endpoint[]): fc.Arbitrary<Message> {
