@@ -48,10 +48,10 @@ export class FencedError extends RecoveryError {
 
 /** Takes over shards from any owner. Needs no check, because starting a process is a deliberate act. */
 export async function takeOver(shards: readonly number[], deps: TakeOverDeps): Promise<readonly Takeover[]> {
-  const seal: MakeFence = (shard, head, newest) => {
+  const makeFence: MakeFence = (shard, head, newest) => {
     return encodeFence(shard, head, newest === undefined ? 0 : timeOf(newest, deps), deps);
   };
-  return await withRetries('take the logs over', deps, () => deps.wal.fence(shards, seal));
+  return await withRetries('take the logs over', deps, () => deps.wal.fence(shards, makeFence));
 }
 
 /**

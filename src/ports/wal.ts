@@ -85,12 +85,12 @@ export type MakeFence = (shard: number, head: Head, newest: Buffer | undefined) 
 /** The logs of all shards in one store. */
 export interface Wal {
   /**
-   * Takes over these logs from any owner: atomically appends to each log the fence that `seal` creates. If two owners
+   * Takes over these logs from any owner: atomically appends to each log the fence that `makeFence` creates. If two owners
    * start at the same time, the later one gets all logs, durably, and the earlier one gets none. Rejects during an
    * outage and may then be called again; if the fences have been written in spite of the rejection, a second fence does
    * no harm.
    */
-  fence(shards: readonly number[], seal: MakeFence): Promise<readonly Takeover[]>;
+  fence(shards: readonly number[], makeFence: MakeFence): Promise<readonly Takeover[]>;
   /**
    * Appends by compare-and-set of each shard's head, all in one call. Resolves when entries reported as `ok` or
    * `duplicate` are as durable as the store's settings promise. Does not reject. A store shared by several nodes calls

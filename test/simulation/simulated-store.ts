@@ -285,14 +285,14 @@ export class StoreAccess extends OwnersSnapshots implements Wal, SnapshotStore {
     );
   }
 
-  async fence(shards: readonly number[], seal: MakeFence) {
+  async fence(shards: readonly number[], makeFence: MakeFence) {
     const fences = await Promise.all(
       shards.map(async (shard) => {
         const { head: previous, newest } = await this.at(shard, () => {
           const { head, entries } = this.store.shard(shard);
           return { head, newest: entries.at(-1)?.bytes };
         });
-        return { shard, previous, entry: seal(shard, previous, newest) };
+        return { shard, previous, entry: makeFence(shard, previous, newest) };
       }),
     );
     for (const outcome of await this.append(fences.map(appendOf))) {

@@ -96,12 +96,12 @@ export class MemoryWal extends OwnersSnapshots implements Wal, SnapshotStore {
     return outcomes;
   }
 
-  async fence(shards: readonly number[], seal: MakeFence): Promise<readonly Takeover[]> {
+  async fence(shards: readonly number[], makeFence: MakeFence): Promise<readonly Takeover[]> {
     await this.gate;
     if (this.faultMode === 'not-written') throw new Error('the store is away');
     const fences = shards.map((shard) => {
       const previous = this.heads.get(shard) as Head;
-      return { shard, previous, entry: seal(shard, previous, this.logs.get(shard)?.at(-1)?.bytes) };
+      return { shard, previous, entry: makeFence(shard, previous, this.logs.get(shard)?.at(-1)?.bytes) };
     });
     this.write(fences.map(appendOf));
     if (this.faultMode === 'answer-lost') throw new Error('the answer got lost');

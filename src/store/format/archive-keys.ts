@@ -15,16 +15,16 @@ const ROUND = 0;
 const TRANSACTION = 1;
 
 export function encodeKeys(part: Buffer): Buffer {
-  const sealed = Buffer.alloc(CHECKSUM_BYTES + part.length);
-  part.copy(sealed, CHECKSUM_BYTES);
-  sealed.writeUInt32BE(crc32(part), 0);
-  return sealed;
+  const stored = Buffer.alloc(CHECKSUM_BYTES + part.length);
+  part.copy(stored, CHECKSUM_BYTES);
+  stored.writeUInt32BE(crc32(part), 0);
+  return stored;
 }
 
 /** Returns undefined if the part is damaged. */
-export function tryOpenKeys(sealed: Buffer): Buffer | undefined {
-  const part = sealed.subarray(CHECKSUM_BYTES);
-  return sealed.length >= CHECKSUM_BYTES && sealed.readUInt32BE(0) === crc32(part) ? Buffer.from(part) : undefined;
+export function tryOpenKeys(stored: Buffer): Buffer | undefined {
+  const part = stored.subarray(CHECKSUM_BYTES);
+  return stored.length >= CHECKSUM_BYTES && stored.readUInt32BE(0) === crc32(part) ? Buffer.from(part) : undefined;
 }
 
 /** Encodes the keys of these records. */
@@ -47,8 +47,8 @@ function writeName(bytes: Buffer, at: number, player: number, kind: number, hash
 }
 
 /** Returns undefined if the keys are damaged. */
-export function tryOpenFreshKeys(sealed: Buffer): readonly ArchiveKey[] | undefined {
-  const bytes = tryOpenKeys(sealed);
+export function tryOpenFreshKeys(stored: Buffer): readonly ArchiveKey[] | undefined {
+  const bytes = tryOpenKeys(stored);
   if (bytes === undefined || bytes.length % NAME_BYTES !== 0) return undefined;
   return Array.from({ length: bytes.length / NAME_BYTES }, (_, i) => {
     const at = i * NAME_BYTES;

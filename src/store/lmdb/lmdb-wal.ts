@@ -64,12 +64,12 @@ export class LmdbWal implements Wal {
    * Fences the shards in one transaction, so that no append can come between reading a head and fencing it, however
    * busy the shard's owner is.
    */
-  async fence(shards: readonly number[], seal: MakeFence): Promise<readonly Takeover[]> {
+  async fence(shards: readonly number[], makeFence: MakeFence): Promise<readonly Takeover[]> {
     await this.growth.roomToRemove(shards.length);
     return this.root.transactionSync(() =>
       shards.map((shard) => {
         const previous = this.heads.must(shard);
-        const entry = seal(shard, previous, this.log.get(entryKey(shard, previous.lsn)));
+        const entry = makeFence(shard, previous, this.log.get(entryKey(shard, previous.lsn)));
         this.heads.put(shard, entry.head);
         this.log.put(entryKey(shard, entry.head.lsn), entry.bytes);
         return { shard, previous, entry };

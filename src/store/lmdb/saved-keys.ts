@@ -25,9 +25,9 @@ export class SavedKeys {
     const parts = new Map<number, Buffer | undefined>();
     const checksums: Checksums = new Map();
     for (const number of this.partsOf(shard)) {
-      const sealed = this.file.root.get(keyOf(shard, number));
-      parts.set(number, sealed && tryOpenKeys(sealed));
-      if (sealed !== undefined) checksums.set(number, checksumOf(sealed));
+      const stored = this.file.root.get(keyOf(shard, number));
+      parts.set(number, stored && tryOpenKeys(stored));
+      if (stored !== undefined) checksums.set(number, checksumOf(stored));
       // Yield between parts, because each part has several megabytes.
       await turn();
     }
@@ -36,17 +36,17 @@ export class SavedKeys {
   }
 
   async write(shard: number, parts: ReadonlyMap<number, Buffer | undefined>): Promise<void> {
-    const sealed = [...parts].map(([number, part]) => [number, part && encodeKeys(part)] as const);
-    const bytes = sealed.reduce((sum, [, part]) => sum + (part?.length ?? 0), 0);
+    const stored = [...parts].map(([number, part]) => [number, part && encodeKeys(part)] as const);
+    const bytes = stored.reduce((sum, [, part]) => sum + (part?.length ?? 0), 0);
     const { root } = this.file;
     await this.file.replace(bytes, parts.size, () => {
-      for (const [number, part] of sealed) {
+      for (const [number, part] of stored) {
         if (part === undefined) void root.remove(keyOf(shard, number));
         else void root.put(keyOf(shard, number), part);
       }
     });
     const checksums = this.checksums.get(shard) ?? new Map<number, number>();
-    for (const [number, part] of sealed) {
+    for (const [number, part] of stored) {
       if (part === undefined) checksums.delete(number);
       else checksums.set(number, checksumOf(part));
     }
@@ -75,8 +75,8 @@ export class SavedKeys {
 }
 
 /** Checksum at the beginning of a saved part; 0 if the part is cut off. */
-function checksumOf(sealed: Buffer): number {
-  return sealed.length < 4 ? 0 : sealed.readUInt32BE(0);
+function checksumOf(stored: Buffer): number {
+  return stored.length < 4 ? 0 : stored.readUInt32BE(0);
 }
 
 function keyOf(shard: number, part: number): Buffer {

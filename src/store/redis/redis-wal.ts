@@ -44,15 +44,15 @@ export class RedisWal implements Wal {
     return this.appends.append(appends, isLate);
   }
 
-  async fence(shards: readonly number[], seal: MakeFence): Promise<readonly Takeover[]> {
+  async fence(shards: readonly number[], makeFence: MakeFence): Promise<readonly Takeover[]> {
     const { masters } = this.router;
-    return masters.isOne ? await this.fenceTogether(shards, seal) : await this.fenceLed(shards, seal);
+    return masters.isOne ? await this.fenceTogether(shards, makeFence) : await this.fenceLed(shards, makeFence);
   }
 
-  private async fenceTogether(shards: readonly number[], seal: MakeFence): Promise<readonly Takeover[]> {
+  private async fenceTogether(shards: readonly number[], makeFence: MakeFence): Promise<readonly Takeover[]> {
     const master = await this.router.masters.home();
     return await again(async () => {
-      const fences = await this.sealed(shards, seal);
+      const fences = await this.fencesFor(shards, makeFence);
       const outcomes = await this.appends.appendAll(master, fences.map(appendOf));
       for (const outcome of outcomes) throwFailed(outcome);
       return outcomes.every(({ type }) => type === 'ok') ? fences : undefined;
@@ -65,8 +65,8 @@ export class RedisWal implements Wal {
    * that log. A later owner has therefore either fenced the first log before that check, or fences every log after this
    * fence. If two owners compete, the later one gets all logs and the other one a `FencedError`.
    */
-  private async fenceLed([lead = 0, ...others]: readonly number[], seal: MakeFence): Promise<readonly Takeover[]> {
-    const first = await again(async () => (await this.fenceSome([lead], seal, async () => {}))[0]);
+  private async fenceLed([lead = 0, ...others]: readonly number[], makeFence: MakeFence): Promise<readonly Takeover[]> {
+    const first = await again(async () => (await this.fenceSome([lead], makeFence, async () => {}))[0]);
     const checkLead = async () => {
       const head = await this.head(lead);
       if (!isSameHead(head, first.entry.head)) throw new FencedError(lead, head);
@@ -74,7 +74,7 @@ export class RedisWal implements Wal {
     const fences = new Map([[lead, first]]);
     return await again(async () => {
       const left = others.filter((shard) => !fences.has(shard));
-      for (const fence of await this.fenceSome(left, seal, checkLead)) fences.set(fence.shard, fence);
+      for (const fence of await this.fenceSome(left, makeFence, checkLead)) fences.set(fence.shard, fence);
       if (fences.size <= others.length) return undefined;
       return [lead, ...others].map((shard) => must(fences.get(shard), 'each has its fence'));
     });
@@ -83,21 +83,21 @@ export class RedisWal implements Wal {
   /** Fences the logs whose owners have not appended meanwhile. */
   private async fenceSome(
     shards: readonly number[],
-    seal: MakeFence,
+    makeFence: MakeFence,
     check: () => Promise<void>,
   ): Promise<readonly Takeover[]> {
-    const fences = await this.sealed(shards, seal);
+    const fences = await this.fencesFor(shards, makeFence);
     await check();
     const outcomes = await this.append(fences.map(appendOf));
     for (const outcome of outcomes) throwFailed(outcome);
     return fences.filter((_, i) => outcomes[i]?.type !== 'conflict');
   }
 
-  private async sealed(shards: readonly number[], seal: MakeFence): Promise<readonly Takeover[]> {
+  private async fencesFor(shards: readonly number[], makeFence: MakeFence): Promise<readonly Takeover[]> {
     return await Promise.all(
       shards.map(async (shard) => {
         const [previous, newest] = await Promise.all([this.head(shard), this.newest(shard)]);
-        return { shard, previous, entry: seal(shard, previous, newest) };
+        return { shard, previous, entry: makeFence(shard, previous, newest) };
       }),
     );
   }
