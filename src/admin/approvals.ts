@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { object, string } from '../base/json-schema.js';
-import type { OperationView } from '../wallet/list-operations.js';
-import type { AuditItem } from '../wallet/scan-operations.js';
+import type { OperationView } from '../wallet/queries/list-operations.js';
+import type { AuditItem } from '../wallet/queries/scan-operations.js';
 import { kindOfRequest } from '../wallet/state/operation.js';
 import type { AdminDeps } from './admin-deps.js';
 import { approvalId, mustReadApprovalId } from './approval-id.js';

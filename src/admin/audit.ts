@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import { choice, object, string } from '../base/json-schema.js';
-import type { AuditPlace } from '../wallet/scan-operations.js';
+import type { AuditPlace } from '../wallet/queries/scan-operations.js';
 import { OPERATION_TYPES } from '../wallet/state/operation.js';
 import type { AdminDeps } from './admin-deps.js';
 import { atOnce } from './at-once.js';

@@ -1,5 +1,5 @@
-import type { OperationView } from '../wallet/list-operations.js';
-import { type AuditItem, type AuditPlace, firstOf, type WantedOperations } from '../wallet/scan-operations.js';
+import type { OperationView } from '../wallet/queries/list-operations.js';
+import { type AuditItem, type AuditPlace, firstOf, type WantedOperations } from '../wallet/queries/scan-operations.js';
 import type { OperatorService } from './admin-deps.js';
 import { Problem, problemOf } from './problem.js';
 

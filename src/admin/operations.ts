@@ -1,6 +1,6 @@
 import { object } from '../base/json-schema.js';
 import type { ScaleTable } from '../wallet/amount.js';
-import type { OperationCursor, OperationView } from '../wallet/list-operations.js';
+import type { OperationCursor, OperationView } from '../wallet/queries/list-operations.js';
 import type { AdminDeps } from './admin-deps.js';
 import { cursorOf, encodeCursor, isCount, isObject } from './cursor.js';
 import { before, id, page } from './fields.js';

@@ -1,4 +1,4 @@
-import type { IdHit } from '../wallet/find-id.js';
+import type { IdHit } from '../wallet/queries/find-id.js';
 
 /** Query for a search in the store itself: an ID, or a player's events starting at a version. */
 export type StoreQuery = { readonly hitsMax: number } & (

@@ -6,7 +6,7 @@ import type { OperationCommand } from '../../src/wallet/command.js';
 import { PENDING_MAX, PENDING_OF_OPERATOR_MAX } from '../../src/wallet/decide/approvals.js';
 import { checkWallet } from '../../src/wallet/invariants.js';
 import { type Books, post, total } from '../../src/wallet/ledger.js';
-import { scanOperations } from '../../src/wallet/scan-operations.js';
+import { scanOperations } from '../../src/wallet/queries/scan-operations.js';
 import { auditTables, imagesOf } from '../support/audit.js';
 import { Domain } from '../support/domain.js';
 import { settingsWith } from '../support/settings.js';

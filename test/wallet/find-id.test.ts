@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { findIds } from '../../src/wallet/find-id.js';
+import { findIds } from '../../src/wallet/queries/find-id.js';
 import { commands, Domain, throughSnapshot } from '../support/domain.js';
 
 const { place, settle, cancel, adjust, rollback } = commands;

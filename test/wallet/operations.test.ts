@@ -5,7 +5,7 @@ import type { OperationCommand } from '../../src/wallet/command.js';
 import type { Event } from '../../src/wallet/event.js';
 import { checkWallet } from '../../src/wallet/invariants.js';
 import { post } from '../../src/wallet/ledger.js';
-import { listOperations } from '../../src/wallet/list-operations.js';
+import { listOperations } from '../../src/wallet/queries/list-operations.js';
 import { Wallets } from '../../src/wallet/state/wallets.js';
 import { imagesOf } from '../support/audit.js';
 import { Domain } from '../support/domain.js';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { query } from '../../src/wallet/query.js';
+import { query } from '../../src/wallet/queries/query.js';
 import { auditTables, imagesOf } from '../support/audit.js';
 import { commands, Domain, throughSnapshot } from '../support/domain.js';
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { query, type ScanCursor, type TransactionCursor } from '../../src/wallet/query.js';
+import { query } from '../../src/wallet/queries/query.js';
+import type { ScanCursor, TransactionCursor } from '../../src/wallet/query.js';
 import { commands, Domain } from '../support/domain.js';
 
 const { place, settle, rollback, placeTip, tip } = commands;

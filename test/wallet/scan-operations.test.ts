@@ -6,7 +6,7 @@ import {
   firstOf,
   scanOperations,
   type WantedOperations,
-} from '../../src/wallet/scan-operations.js';
+} from '../../src/wallet/queries/scan-operations.js';
 import type { Wallets } from '../../src/wallet/state/wallets.js';
 import { Domain, throughSnapshot } from '../support/domain.js';
 

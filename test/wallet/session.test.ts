@@ -4,7 +4,7 @@ import { sessionDigest } from '../../src/callback/session-token.js';
 import { rulesOf } from '../../src/node/settings/rules.js';
 import { formatOf } from '../../src/store/format/event-codec.js';
 import type { Command } from '../../src/wallet/command.js';
-import { query } from '../../src/wallet/query.js';
+import { query } from '../../src/wallet/queries/query.js';
 import { imagesOf } from '../support/audit.js';
 import { commands, Domain, throughSnapshot } from '../support/domain.js';
 import { settingsWith } from '../support/settings.js';

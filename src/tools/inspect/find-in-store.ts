@@ -4,7 +4,7 @@ import { ALL_DAYS, type Archive, type ArchiveRecord, compareAge } from '../../po
 import type { Lsn } from '../../ports/lsn.js';
 import type { Entry } from '../../ports/wal.js';
 import type { Event } from '../../wallet/event.js';
-import { hitsIn, type IdHit, writtenBytes } from '../../wallet/find-id.js';
+import { hitsIn, type IdHit, writtenBytes } from '../../wallet/queries/find-id.js';
 import { addSerializedRound, nameOfSerialized } from '../../wallet/state/serialized-round.js';
 import { Tables } from '../../wallet/state/tables.js';
 import { Wallet } from '../../wallet/state/wallet.js';

@@ -1,8 +1,8 @@
-import type { Operation } from './state/operation.js';
-import type { Round, Transaction } from './state/round.js';
-import { writtenText } from './state/tables.js';
-import type { Wallet } from './state/wallet.js';
-import type { Wallets } from './state/wallets.js';
+import type { Operation } from '../state/operation.js';
+import type { Round, Transaction } from '../state/round.js';
+import { writtenText } from '../state/tables.js';
+import type { Wallet } from '../state/wallet.js';
+import type { Wallets } from '../state/wallets.js';
 
 /** One match in a search for an id. */
 export interface IdHit {

@@ -1,12 +1,12 @@
-import type { Units } from './amount.js';
+import type { Units } from '../amount.js';
 import {
   movedBy,
   type OperationFacts,
   type OperationType,
   type Operator,
   type RequestTerms,
-} from './state/operation.js';
-import type { Wallet } from './state/wallet.js';
+} from '../state/operation.js';
+import type { Wallet } from '../state/wallet.js';
 
 export interface OperationView {
   readonly type: OperationType;

@@ -1,8 +1,8 @@
+import type { OperationType } from '../state/operation.js';
+import type { Wallet } from '../state/wallet.js';
+import { operationsOf } from '../state/wallet-body.js';
+import type { Wallets } from '../state/wallets.js';
 import { type OperationView, viewOf } from './list-operations.js';
-import type { OperationType } from './state/operation.js';
-import type { Wallet } from './state/wallet.js';
-import { operationsOf } from './state/wallet-body.js';
-import type { Wallets } from './state/wallets.js';
 
 /** Filter for operations. Undefined fields match everything. */
 export interface WantedOperations {
