@@ -1,5 +1,9 @@
 import { randomInt } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { Command, InvalidArgumentError } from 'commander';
+import { describeFailure } from './failure-report.js';
 import { type Plan, planOf } from './plan.js';
 import { shrink } from './shrink.js';
 import { simulate } from './whole-node.js';
@@ -12,13 +16,23 @@ const program = new Command('simulate-node')
   .option('--seed <n>', 'the first seed (default: another one each time)', whole)
   .option('--seconds <s>', 'one seed after the other for so long; without it only one', whole)
   .option('--operations <n>', 'answers until a run ends', whole, OPERATIONS)
+  .option('--plan <file>', 'one run with this plan, which a failing run has written')
   .option('--months', 'in every third run clocks leap by weeks', false)
   .addHelpText('after', '\nExit codes: 0 all was as it must be, 1 something was not; it is printed with its seed.')
   .parse();
 
-const options = program.opts<{ seed?: number; seconds?: number; operations: number; months: boolean }>();
+interface Options {
+  readonly seed?: number;
+  readonly seconds?: number;
+  readonly operations: number;
+  readonly plan?: string;
+  readonly months: boolean;
+}
+
+const options = program.opts<Options>();
 const { seconds, operations } = options;
-const first = options.seed ?? randomInt(1, SEED_MAX);
+const given = options.plan === undefined ? undefined : (JSON.parse(readFileSync(options.plan, 'utf8')) as Plan);
+const first = given?.seed ?? options.seed ?? randomInt(1, SEED_MAX);
 const startedMs = performance.now();
 const endMs = startedMs + (seconds ?? 0) * 1000;
 const cpuBefore = process.cpuUsage();
@@ -32,17 +46,16 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   });
 }
 process.on('unhandledRejection', (error) => {
-  console.error(`seed ${seed}: uncaught:`, error);
-  console.error(again(seed));
+  console.error(`seed ${seed}: uncaught: ${describeFailure(error as Error, repeatOf(seed))}`);
   process.exit(1);
 });
 
 // The reference wallet refuses messages by throwing, and a stack trace costs more than the rest of its work.
 const traceLimit = Error.stackTraceLimit;
-Error.stackTraceLimit = 0;
+if (given === undefined) Error.stackTraceLimit = 0;
 
 do {
-  const plan = planOf(seed, operations, options.months);
+  const plan = given ?? planOf(seed, operations, options.months);
   const ranMs = performance.now();
   const outcome = await simulate(plan);
   total += outcome.operations;
@@ -59,14 +72,14 @@ do {
     break;
   }
   seed++;
-} while (!isStopped && performance.now() < endMs);
+} while (given === undefined && !isStopped && performance.now() < endMs);
 
 summarize();
 
 async function explain(plan: Plan, failure: Error): Promise<void> {
-  console.error(
-    `\nseed ${plan.seed} fails: ${failure.stack}\n${failure.message}\n\n${again(plan.seed)}\n\nmaking it smaller...`,
-  );
+  console.error(`\nseed ${plan.seed} fails: ${describeFailure(failure, repeatOf(plan.seed))}`);
+  if (given !== undefined) return;
+  console.error('\nmaking it smaller...');
   Error.stackTraceLimit = traceLimit;
   let smallestFailure = failure;
   const smallest = await shrink(plan, async (smaller) => {
@@ -74,11 +87,17 @@ async function explain(plan: Plan, failure: Error): Promise<void> {
     if (found !== undefined) smallestFailure = found;
     return found !== undefined;
   });
-  console.error(`the smallest that fails:\n${JSON.stringify(smallest, undefined, 1)}\n${smallestFailure.message}`);
+  const file = join(tmpdir(), `walletd-simulation-${plan.seed}.json`);
+  writeFileSync(file, `${JSON.stringify(smallest, undefined, 1)}\n`);
+  console.error(
+    `the smallest that fails: ${describeFailure(smallestFailure, `npm run simulate-node -- --plan ${file}`)}`,
+  );
 }
 
-function again(failing: number): string {
-  return `The same again: npm run simulate-node -- --seed ${failing} --operations ${operations}${options.months ? ' --months' : ''}`;
+/** Command that repeats the run of a seed. */
+function repeatOf(failing: number): string {
+  if (options.plan !== undefined) return `npm run simulate-node -- --plan ${options.plan}`;
+  return `npm run simulate-node -- --seed ${failing} --operations ${operations}${options.months ? ' --months' : ''}`;
 }
 
 function summarize(): void {
