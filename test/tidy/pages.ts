@@ -15,12 +15,17 @@ export function readPage(path: string): Page {
   return { path, text: readFileSync(join(ROOT, path), 'utf8') };
 }
 
-/** README, changelog, security policy, stored formats, the page about tests, and every page in docs/. */
+/** README, changelog, guide for contributors, security policy, stored formats, the page about tests, and every page in docs/. */
 export function readPages(): Page[] {
   const docs = readdirSync(join(ROOT, 'docs')).map((file) => `docs/${file}`);
-  const others = ['README.md', 'CHANGELOG.md', 'SECURITY.md', 'src/store/format/FORMAT.md', 'test/README.md'].filter(
-    (path) => existsSync(join(ROOT, path)),
-  );
+  const others = [
+    'README.md',
+    'CHANGELOG.md',
+    'CONTRIBUTING.md',
+    'SECURITY.md',
+    'src/store/format/FORMAT.md',
+    'test/README.md',
+  ].filter((path) => existsSync(join(ROOT, path)));
   return [...others, ...docs.filter((path) => path.endsWith('.md')).sort()].map(readPage);
 }
 
