@@ -3,7 +3,6 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import { parseRedisAddress } from '../src/store/redis/redis-address.js';
 import { type AllSettings, runAll } from './all.js';
 import { type ClusterSettings, PARTS, runCluster } from './cluster/cluster.js';
-import { CLUSTER_DURABILITIES } from './cluster/stage.js';
 import { type CompareSettings, runCompare } from './compare/compare.js';
 import { type ConsoleSettings, runConsole } from './console/console.js';
 import { type CostSettings, runCost } from './cost/cost.js';
@@ -179,9 +178,6 @@ verb(
   'three nodes: what they cost beside one, and how long they take to get over what happens to one of them',
   players(1_000_000),
   number('--rate <n>', 'requests/s, sent by the clock (open loop)', 1000),
-  new Option('--durability <class>', 'what answers wait for')
-    .choices(CLUSTER_DURABILITIES)
-    .default(CLUSTER_DURABILITIES[0]),
   new Option('--only <name...>', 'some of it').choices(PARTS),
   ...alternating(5, 5),
 ).action(async (options: ClusterSettings & SaveSettings) => save({ cluster: await runCluster(options) }, options));

@@ -10,7 +10,7 @@ import { bareCalm } from './bare.js';
 import { FIGURE_COLUMNS, type Figure, figureRow, type Goal } from './figure.js';
 import { fill, kill, move, type Round, redis, restart, roll, type Scene, stop } from './outages.js';
 import { Probe } from './probe.js';
-import { type ClusterDurability, Stage } from './stage.js';
+import { Stage } from './stage.js';
 import { type Calm, forward, idle, lag, processor, startSolo, startSoloAlike, throughput, warmUp } from './steady.js';
 
 export interface ClusterSettings {
@@ -20,7 +20,6 @@ export interface ClusterSettings {
   readonly rate: number;
   readonly seconds: number;
   readonly folder: string;
-  readonly durability: ClusterDurability;
   /** Parts to run; all if undefined. */
   readonly only?: readonly Part[];
 }
@@ -121,7 +120,7 @@ export function runCluster(settings: ClusterSettings): Promise<ClusterReport> {
     if (problem !== undefined) throw new Error(problem);
     const { players, rounds, rate, folder, only = PARTS } = settings;
     keepIn(folder);
-    const durability = `3 + 3 ${findRedisVersion()} with appendfsync always, ${settings.durability}, in ${folder}`;
+    const durability = `3 + 6 ${findRedisVersion()} with appendfsync always, replicas:1, in ${folder}`;
     console.log(machine());
     console.log(`durability: ${durability} (one fdatasync here: ${describeFsync(folder)})`);
     console.log(`${players} players, a quarter of them in one shard; ${rate}/s\n`);
@@ -154,8 +153,8 @@ async function measureSteady(
   settings: ClusterSettings,
   progress: RunProgress,
 ) {
-  const { rate, seconds, rounds, durability } = settings;
-  const stage = await Stage.open(durability);
+  const { rate, seconds, rounds } = settings;
+  const stage = await Stage.open();
   const [solo, soloAlike] = [await startSolo(stage.server), await startSoloAlike(stage.server)];
   const { server, pids } = stage;
   const gather = async () => {
@@ -181,8 +180,8 @@ async function measureOutages(
   followers: number,
   progress: RunProgress,
 ) {
-  const { rate, players, rounds, durability } = settings;
-  const stage = await Stage.open(durability, followers);
+  const { rate, players, rounds } = settings;
+  const stage = await Stage.open(followers);
   const probe = new Probe();
   await probe.open(stage.cluster.node(0).adminUrl);
   await fill(stage, players, (share) => progress.filled('three nodes', share));

@@ -117,8 +117,8 @@ export async function roll({ stage, rate }: Scene): Promise<Round> {
 }
 
 /**
- * Kills the large shard's Redis master. The master has only one replica, so the bench restarts the former master as
- * soon as that replica has been promoted.
+ * Kills the large shard's Redis master. It is started again only when its shards are served by its successor, which
+ * still has a replica.
  */
 export async function redis({ stage, probe, rate }: Scene): Promise<Round> {
   const { cluster, server } = stage;
@@ -130,9 +130,9 @@ export async function redis({ stage, probe, rate }: Scene): Promise<Round> {
     const answered = probe.lastAnswerMs(cluster.node(0).callbackUrl);
     await ended;
     await until('another master', async () => (await stage.redis.masterOf(slot, witness)) !== victim);
-    await victim.start();
     return await answered;
   });
+  await victim.start();
   await stage.redis.inStep();
   await stage.warm();
   return { values: [round.acted], told: refused(round) };

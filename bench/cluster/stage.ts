@@ -20,11 +20,7 @@ export const UNWATCHED: Serving = {
   collectionsBetween: () => ({ fullCollections: undefined, longestPauseMs: 0 }),
 };
 
-/** Durabilities that the bench measures: every answer waits for a copy on the master's replica, or on another node. */
-export const CLUSTER_DURABILITIES = ['replicas:1', 'peers:1'] as const;
-export type ClusterDurability = (typeof CLUSTER_DURABILITIES)[number];
-
-/** Three nodes on a Redis Cluster of three masters with a replica each. */
+/** Three nodes on a Redis Cluster of three masters with two replicas each. Every answer waits for a replica. */
 export class Stage {
   private constructor(
     readonly redis: RedisCluster,
@@ -34,9 +30,9 @@ export class Stage {
   ) {}
 
   /** `followers` is the number of followers of each shard. */
-  static async open(durability: ClusterDurability, followers = 1): Promise<Stage> {
+  static async open(followers = 1): Promise<Stage> {
     const redis = await threeMasters();
-    const settings = { WALLETD_STORE: redis.url, WALLETD_DURABILITY: durability, WALLETD_SHARDS: String(SHARDS) };
+    const settings = { WALLETD_STORE: redis.url, WALLETD_DURABILITY: 'replicas:1', WALLETD_SHARDS: String(SHARDS) };
     const env = {
       ...settings,
       WALLETD_CLUSTER_FOLLOWERS: String(followers),

@@ -49,7 +49,7 @@ export async function startSolo(like: Server): Promise<Nodes> {
   return await soloOn({ WALLETD_STORE: redis.url }, like);
 }
 
-/** Starts one node on three masters with one replica each; its answers wait for the replicas. */
+/** Starts one node on three masters with two replicas each; its answers wait for one of them. */
 export async function startSoloAlike(like: Server): Promise<Nodes> {
   const redis = await threeMasters();
   return await soloOn({ WALLETD_STORE: redis.url, WALLETD_DURABILITY: 'replicas:1' }, like);

@@ -5,16 +5,14 @@ import { isCount } from '../base/shape.js';
 import { type Cancel, delay, type Timers } from '../base/timers.js';
 import { writtenByNewer } from '../base/written-by-newer.js';
 import type { CallbackCodec } from '../callback/callback-codec.js';
-import type { Copy, CopyOutcome } from '../log/copies.js';
 import type { MemberRecord, MembershipRegistry, RegistryView } from '../ports/table.js';
-import type { EncodedEntry, Head, Position } from '../ports/wal.js';
+import type { Head, Position } from '../ports/wal.js';
 import { BACKGROUND, type SnapshotResult } from '../snapshot/snapshotter.js';
 import type { Shards } from '../threads/shards.js';
 import { isOtherArchive } from './archive-ids.js';
 import { CallServer } from './call-server.js';
 import type { ClusterMeasures } from './cluster-measures.js';
 import { type ClusterStatus, clusterStatus } from './cluster-status.js';
-import { CopyKeeper } from './copy-keeper.js';
 import { FollowerLag } from './follower-lag.js';
 import { isKnownMessage } from './known-messages.js';
 import { BEAT_MS, Membership } from './membership.js';
@@ -23,11 +21,9 @@ import { type Move, MoveHistory } from './move-history.js';
 import { Ownership, type OwnershipObserver, tagOf } from './ownership.js';
 import { PauseWatch } from './pause-watch.js';
 import { PeerClocks } from './peer-clocks.js';
-import { type Gathered, PeerCopies } from './peer-copies.js';
 import type { LinkHeartbeat, PeerAddress, PeerEvents, PeerLinks, PeerMessage, SignedOut } from './peer-protocol.js';
 import { PeerTimes } from './peer-times.js';
 import { Planner, type PlannerSettings } from './planner.js';
-import { Probation } from './probation.js';
 import { Retentions } from './retentions.js';
 import { Router } from './router.js';
 import { Routes } from './routes.js';
@@ -39,10 +35,7 @@ export interface ClusterNodeDeps {
   /** Tag of this process in the membership registry and in every nonce: 8 hexadecimal digits. */
   readonly tag: string;
   /** Fields of the member record that do not change while the process runs. */
-  readonly about: Omit<
-    MemberRecord,
-    'port' | 'holdsCopies' | 'isLeaving' | 'isFull' | 'hasRoom' | 'isTimeWrong' | 'unreachable'
-  >;
+  readonly about: Omit<MemberRecord, 'port' | 'isLeaving' | 'isFull' | 'hasRoom' | 'isTimeWrong' | 'unreachable'>;
   /** Port at which peers reach this node, if it differs from the listening port. */
   readonly advertisedPort: number | undefined;
   readonly settings: PlannerSettings;
@@ -55,10 +48,6 @@ export interface ClusterNodeDeps {
   readonly codec: Pick<CallbackCodec, 'addressOf'>;
   /** Newest acknowledged entry of each shard, from this node's record file. */
   readonly acknowledged: ReadonlyMap<number, Position>;
-  /**
-   * Maximum bytes of one log that this node holds for other nodes. Undefined if answers do not wait for other nodes.
-   */
-  readonly copyBytesMax: number | undefined;
   readonly parkedMax: number;
   readonly refusesRepeats: boolean;
   readonly observer: OwnershipObserver;
@@ -82,8 +71,6 @@ const UNREACHABLE_MS = 3000;
  */
 const FULL_MS = 300_000;
 const MOVE_ATTEMPTS = 10;
-/** Question id of a message that expects no answer. */
-const UNASKED = 0;
 const TIME_WARN_MS = 5000;
 const PAUSE_LOG_MS = 10_000;
 const TIME_MAX_MS = 60_000;
@@ -120,12 +107,6 @@ export class ClusterNode implements PeerEvents {
   private readonly callServer: CallServer;
   private readonly snapshots: SnapshotRound;
   private readonly links: PeerLinks;
-  /** Undefined if answers do not wait for other nodes. */
-  private readonly keeper: CopyKeeper | undefined = undefined;
-  private readonly copies: PeerCopies;
-  private readonly probation = new Probation();
-  /** Members that have been sent `known` over their current link. */
-  private readonly greeted = new Set<string>();
   private readonly peers = new Map<string, Peer>();
   private readonly lag = new FollowerLag();
   private readonly history = new MoveHistory();
@@ -154,10 +135,7 @@ export class ClusterNode implements PeerEvents {
       watch: this.watch,
       record: () => this.record(),
       onView: (view) => this.viewed(view),
-      onGone: () => {
-        this.probation.joined(clock.monotonicMs());
-        this.ownership.confirmAll();
-      },
+      onGone: () => this.ownership.confirmAll(),
       clock,
       timers,
       log,
@@ -177,12 +155,6 @@ export class ClusterNode implements PeerEvents {
       toTheirClock: (peer, ourMs) => this.clocks.toTheirs(peer, ourMs),
       claim: (shard, claim) => table.claim(shard, claim),
       release: (shard, claim) => table.release(shard, claim),
-      copiesOf: (...log) => this.copiesOf(...log),
-      unseal: (shard) => {
-        this.keeper?.unseal(shard, this.deps.tag);
-        this.broadcast({ type: 'unseal', shard });
-      },
-      hasSeals: () => this.hasSeals,
       isClockSane: () => this.times.outlyingMs <= TIME_MAX_MS,
       onServed: (shard, epoch) => this.served(shard, epoch),
       observer: deps.observer,
@@ -221,9 +193,6 @@ export class ClusterNode implements PeerEvents {
       refusesRepeats: deps.refusesRepeats,
     });
     this.callServer = new CallServer(local, this.links);
-    if (deps.copyBytesMax !== undefined) this.keeper = new CopyKeeper(deps.copyBytesMax);
-    const canHold = (peer: string) => this.canHold(peer);
-    this.copies = new PeerCopies({ canHold, candidates: (shard) => this.holdersFor(shard), send, timers });
     this.snapshots = new SnapshotRound(() => local.takeSnapshots(BACKGROUND), send, timers);
   }
 
@@ -239,7 +208,6 @@ export class ClusterNode implements PeerEvents {
     }
     const port = await this.links.listen();
     this.port = this.deps.advertisedPort ?? port;
-    this.probation.joined(this.deps.clock.monotonicMs());
     await this.membership.join();
     this.cancels = [timers.every(TICK_MS, () => this.tick()), timers.every(BEAT_MS, () => this.pulse())];
   }
@@ -280,11 +248,6 @@ export class ClusterNode implements PeerEvents {
    */
   sendSignedOut(signedOut: readonly SignedOut[]): void {
     this.broadcast({ type: 'out', signedOut });
-  }
-
-  /** Sends other nodes copies of the entries that this node appends. Never rejects. */
-  putCopies(copies: readonly Copy[]): Promise<readonly CopyOutcome[]> {
-    return this.copies.put(copies);
   }
 
   /** By shard: the newest entry that any node may have acknowledged, as far as this node knows. */
@@ -458,7 +421,6 @@ export class ClusterNode implements PeerEvents {
   private tick(): void {
     const { view } = this.membership;
     const nowMs = this.deps.clock.monotonicMs();
-    this.probation.running(nowMs);
     if (view === undefined) return;
     this.missing.look(view, (tag) => tag !== this.deps.tag && this.watch.isGone(tag, nowMs));
     this.lag.of(this.deps.local.status(), this.told, nowMs);
@@ -468,7 +430,6 @@ export class ClusterNode implements PeerEvents {
 
   private viewed(view: RegistryView): void {
     const { tag } = this.deps;
-    this.probation.viewed();
     this.history.note(view, this.deps.clock.now());
     this.retentions.viewed(view);
     const peers = new Map<string, PeerAddress>();
@@ -477,7 +438,6 @@ export class ClusterNode implements PeerEvents {
       if (other !== tag) peers.set(other, { host, port });
     }
     this.links.keep(peers);
-    for (const other of peers.keys()) this.greet(other);
     this.watch.keepOnly(new Set(peers.keys()), this.deps.clock.monotonicMs());
     // Ignore records of former members, because an ownership record outlives its member.
     const claims = [...view.claims].filter(([, claim]) => view.members.has(claim.tag));
@@ -516,7 +476,7 @@ export class ClusterNode implements PeerEvents {
         return;
       case 'own':
         this.routes.opened(tag, message.shard, message.epoch);
-        this.owned(tag, message.shard, message.epoch);
+        this.ownership.ownedBy(tag, message.shard, message.epoch);
         this.router.flush();
         return;
       case 'look':
@@ -528,31 +488,12 @@ export class ClusterNode implements PeerEvents {
       case 'snapped':
         this.snapshots.answered(message.id, message.results);
         return;
-      case 'copy':
-        this.links.send(tag, { type: 'copied', id: message.id, outcomes: this.keep(message.copies, tag) });
-        return;
-      case 'copied':
-        this.copies.copied(message.id, message.outcomes);
-        return;
-      case 'seal':
-        this.links.send(tag, { type: 'sealed', id: message.id, entries: this.sealHere(tag, message) });
-        return;
-      case 'sealed':
-        this.copies.sealed(message.id, message.entries);
-        return;
-      case 'unseal':
-        this.keeper?.unseal(message.shard, tag);
-        return;
-      case 'known':
-        this.probation.known(tag);
-        return;
       case 'out':
         this.deps.signedOut.note(message.signedOut);
         return;
       case 'unknown':
         if (message.id === undefined || message.id === null) return;
         if (message.of === 'snap') this.snapshots.unknown(message.id);
-        if (message.of === 'copy' || message.of === 'seal') this.copies.unknown(message.of, message.id);
         return;
     }
   }
@@ -572,21 +513,18 @@ export class ClusterNode implements PeerEvents {
   onUp(tag: string): void {
     this.downSinceMs.delete(tag);
     this.links.send(tag, this.newHeartbeat());
-    this.greet(tag);
     const signedOut = this.deps.signedOut.all;
     if (signedOut.length > 0) this.links.send(tag, { type: 'out', signedOut });
   }
 
   onDown(tag: string): void {
     this.peers.delete(tag);
-    this.greeted.delete(tag);
     this.routes.gone(tag);
     this.clocks.forget(tag);
     this.times.forget(tag);
     this.pauses.linkLost(tag);
     this.callServer.linkLost(tag);
     this.snapshots.linkLost(tag);
-    this.copies.linkLost(tag);
     this.router.linkLost(tag);
   }
 
@@ -610,83 +548,9 @@ export class ClusterNode implements PeerEvents {
     for (const { shard, head } of serving) {
       this.told.note(shard, head);
       // Repeat the announcement, because the `own` message of this shard may have been lost while the link was down.
-      this.owned(tag, shard, head.lsn.epoch);
+      this.ownership.ownedBy(tag, shard, head.lsn.epoch);
     }
     this.router.flush();
-  }
-
-  private owned(tag: string, shard: number, epoch: number): void {
-    this.keeper?.ownedSince(shard, epoch, tag);
-    this.ownership.ownedBy(tag, shard, epoch);
-  }
-
-  /** Asks a new member to seal the logs that this node is taking over, as the other members already have. */
-  private greet(tag: string): void {
-    const { links, keeper, deps } = this;
-    if (this.greeted.has(tag) || !this.membership.view?.members.has(tag) || !links.isUp(tag)) return;
-    this.greeted.add(tag);
-    for (const shard of keeper?.sealedBy(deps.tag, deps.clock.monotonicMs()) ?? []) {
-      links.send(tag, { type: 'seal', id: UNASKED, shard, sequence: Number.MAX_SAFE_INTEGER });
-    }
-    links.send(tag, { type: 'known' });
-  }
-
-  private keep(copies: readonly Copy[], from: string): readonly CopyOutcome[] {
-    const { tag, clock } = this.deps;
-    const nowMs = clock.monotonicMs();
-    this.probation.running(nowMs);
-    const mayTakeOver = (other: string) => other !== tag && other !== from && !this.watch.isGone(other, nowMs);
-    const others = () => [...(this.membership.view?.members.keys() ?? [])].filter(mayTakeOver);
-    if (!this.probation.isOver(others, nowMs)) return copies.map(() => 'none');
-    return copies.map((copy) => this.keeper?.put(copy, from, nowMs) ?? 'none');
-  }
-
-  private sealHere(
-    by: string,
-    { shard, sequence }: { readonly shard: number; readonly sequence: number },
-  ): readonly EncodedEntry[] | undefined {
-    // If this node holds no copies, it has nothing to seal and no entries to return.
-    return this.keeper === undefined ? [] : this.keeper.seal(shard, by, sequence, this.deps.clock.monotonicMs());
-  }
-
-  private canHold(tag: string): boolean {
-    return this.membership.view?.members.get(tag)?.holdsCopies === true && this.links.isUp(tag);
-  }
-
-  /** Lists followers first. If the owner fails, a follower takes over the shard, and then already has the entries. */
-  private holdersFor(shard: number): readonly string[] {
-    const { view } = this.membership;
-    const followers = view?.plan?.followers[shard] ?? [];
-    const linked = [...(view?.members.keys() ?? [])].filter((tag) => this.canHold(tag));
-    const first = shard % Math.max(linked.length, 1);
-    // Spread shards without followers over all linked members.
-    const others = [...linked.slice(first), ...linked.slice(0, first)];
-    return [...new Set([...followers.filter((tag) => linked.includes(tag)), ...others])];
-  }
-
-  private get hasSeals(): boolean {
-    return [...(this.membership.view?.members.values() ?? [])].some(({ holdsCopies }) => holdsCopies);
-  }
-
-  /** Live members that may hold copies, including members that the registry has lost. */
-  private maybeHolders(nowMs: number): readonly string[] {
-    const { members } = this.membership.view ?? {};
-    if (members === undefined || !this.hasSeals) return [];
-    return [...new Set([...members.keys(), ...this.watch.heardLately(nowMs)])].filter((tag) => {
-      return tag !== this.deps.tag && members.get(tag)?.holdsCopies !== false && !this.watch.isGone(tag, nowMs);
-    });
-  }
-
-  private async copiesOf(shard: number, sequence: number): Promise<Gathered> {
-    const { tag, clock } = this.deps;
-    const nowMs = clock.monotonicMs();
-    // Do not wait for peers that this node has not reached for a while.
-    const missed = this.unreachable(nowMs);
-    const peers = this.maybeHolders(nowMs).filter((peer) => !missed.includes(peer));
-    const here = this.sealHere(tag, { shard, sequence });
-    const there = await this.copies.sealAt(peers, shard, sequence);
-    if (here === undefined || there === 'sealed') return 'sealed';
-    return { ...there, copies: [here, ...there.copies] };
   }
 
   private pulse(): void {
@@ -714,10 +578,7 @@ export class ClusterNode implements PeerEvents {
   private served(shard: number, epoch: number | undefined): void {
     const { tag } = this.deps;
     if (epoch === undefined) this.routes.denied(tag, shard);
-    else {
-      this.routes.opened(tag, shard, epoch);
-      this.keeper?.ownedSince(shard, epoch, tag);
-    }
+    else this.routes.opened(tag, shard, epoch);
     this.router.flush();
   }
 
@@ -728,7 +589,6 @@ export class ClusterNode implements PeerEvents {
     return {
       ...about,
       port: this.port,
-      holdsCopies: this.keeper !== undefined,
       isLeaving: this.isLeaving,
       isFull: nowMs < this.fullUntilMs,
       hasRoom: !local.isMemoryFull,
@@ -774,7 +634,6 @@ export class ClusterNode implements PeerEvents {
     const pausedMs = clock.monotonicMs();
     addMissedTime(missedMs);
     this.clocks.forgetAll();
-    this.probation.running(clock.monotonicMs());
     // Limit how often the pause is logged, because heartbeats that it delayed reveal its length gradually, in several
     // steps.
     if (pausedMs - this.pauseLoggedMs < PAUSE_LOG_MS) return;

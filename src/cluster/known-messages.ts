@@ -4,7 +4,6 @@ import {
   type Is,
   isAnything,
   isBoolean,
-  isBytes,
   isCount,
   isNumber,
   isText,
@@ -24,8 +23,6 @@ import type { PeerMessage } from './peer-protocol.js';
  */
 const isLsn = shape({ epoch: isCount, sequence: isCount });
 const isHead = shape({ lsn: isLsn, nonce: isText, checksum: isCount });
-const isEntry = shape({ head: isHead, bytes: isBytes });
-const isCopy = shape({ shard: isCount, base: isHead, entries: listOf(isEntry), isWhole: isBoolean });
 const isTurn = shape({ startedMs: isNumber, endedMs: isNumber });
 const isSignedOut = shape({ name: isText, untilMs: isNumber, sessions: listOf(pairOf(isText, isNumber)) });
 
@@ -64,12 +61,6 @@ const SHAPES: { readonly [Type in PeerMessage['type']]: Is } = {
   look: isAnything,
   snap: shape({ id: isCount }),
   snapped: shape({ id: isCount, results: listOf(shape({ type: isText, shard: isCount })) }),
-  copy: shape({ id: isCount, copies: listOf(isCopy) }),
-  copied: shape({ id: isCount, outcomes: listOf(isText) }),
-  seal: shape({ id: isCount, shard: isCount, sequence: isCount }),
-  sealed: shape({ id: isCount, entries: maybe(listOf(isEntry)) }),
-  unseal: shape({ shard: isCount }),
-  known: isAnything,
   out: shape({ signedOut: listOf(isSignedOut) }),
   unknown: shape({ of: isText, id: maybe(isCount) }),
 };

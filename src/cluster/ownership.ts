@@ -4,10 +4,8 @@ import { messageOf } from '../base/message-of.js';
 import { delay, type Timers } from '../base/timers.js';
 import { formatLsn } from '../ports/lsn.js';
 import type { Claim, RegistryView } from '../ports/table.js';
-import { type EncodedEntry, type Head, isSameHead } from '../ports/wal.js';
+import { type Head, isSameHead } from '../ports/wal.js';
 import { HANDOVER_MS, type Move, type MoveResult, type ShardStatus, type Shards } from '../threads/shards.js';
-import { SEAL_USED_MS } from './copy-keeper.js';
-import type { Gathered } from './peer-copies.js';
 import type { PeerMessage } from './peer-protocol.js';
 import { NOBODY } from './plan.js';
 import { type Holder, nextStep, type Role, type ShardFacts, type Step } from './steps.js';
@@ -44,12 +42,6 @@ export interface OwnershipDeps {
   readonly toTheirClock: (tag: string, ourMs: number) => number | undefined;
   readonly claim: (shard: number, claim: Claim) => Promise<void>;
   readonly release: (shard: number, claim: Claim) => Promise<void>;
-  /** Copies of the entries after `sequence`, for a log that is about to be fenced. */
-  readonly copiesOf: (shard: number, sequence: number) => Promise<Gathered>;
-  /** Withdraws the seals of a log that this node does not fence after all. */
-  readonly unseal: (shard: number) => void;
-  /** True if nodes hold copies, and therefore seal a log that is about to be fenced. */
-  readonly hasSeals: () => boolean;
   /** False if this node's clock cannot be trusted. The node then takes no shards. */
   readonly isClockSane: () => boolean;
   /** Called when this node begins to serve a shard (with its epoch) or stops serving it. */
@@ -77,8 +69,6 @@ interface ReplicaState {
   unseenSinceMs: number | undefined;
   /** When the log was first found to lack acknowledged entries. */
   shortSinceMs: number | undefined;
-  /** When the takeover began to wait for a silent node that may hold copies. */
-  uncopiedSinceMs: number | undefined;
   /**
    * Number of consecutive permanent failures. The first few are retried, because the log may have been trimmed while it
    * was read, or may be under repair.
@@ -100,8 +90,6 @@ interface ReplicaState {
   problem: string | undefined;
 }
 
-type Take = Extract<Move, { readonly type: 'take' }>;
-
 /** Number of leading hexadecimal digits of a nonce that identify its process. */
 const TAG_LENGTH = 8;
 /** Maximum number of entries that the new owner may still lack. It reads them while the old owner is paused. */
@@ -110,8 +98,8 @@ const HANDOVERS_MAX = 2;
 /** An append that takes this long shows that its server is slow. */
 const WAITING_MS = 500;
 /**
- * How long a handover offer is valid. After that the old owner resumes, and its next entries, in the log or in copies,
- * reveal this to the new owner.
+ * How long a handover offer is valid. The old owner then resumes, and a fence would only take the shard away from it
+ * again.
  */
 const OFFER_MS = 500;
 const WANT_MS = 200;
@@ -123,11 +111,6 @@ const KEPT_MS = 1000;
 const LOOK_MS = 50;
 /** Time in which an owner that lost the end of its log in a failover can append the lost entries again. */
 const SHORT_WAIT_MS = 5000;
-/**
- * Maximum wait for a live but silent holder of copies. After that the takeover continues without its copies, which are
- * needed only if a failover has lost the end of the log.
- */
-const UNCOPIED_MS = 3000;
 const FAILURES_MAX = 4;
 /** Maximum wait for the key filter. An archive that answers delivers it sooner. */
 const NAMELESS_MS = 3000;
@@ -157,7 +140,6 @@ export class Ownership {
       namelessSinceMs: undefined,
       unseenSinceMs: undefined,
       shortSinceMs: undefined,
-      uncopiedSinceMs: undefined,
       failures: 0,
       lostMs: Number.NEGATIVE_INFINITY,
       stoppedAt: undefined,
@@ -213,25 +195,8 @@ export class Ownership {
   offered(shard: number, head: Head, untilMs: number): void {
     const replicaState = this.replicaStates[shard];
     if (replicaState === undefined || replicaState.isBusy || this.roleIn(shard, this.deps.view()) !== 'owner') return;
-    void this.busily(replicaState, () => this.takeOffered(replicaState, head, untilMs));
-  }
-
-  /**
-   * Takes an offered shard. The old owner has acknowledged nothing beyond the offer, but it resumes if the fence is
-   * slow. This node therefore first collects copies, which also seals the log on their holders: a resumed owner can
-   * then acknowledge no entry of which this node has no copy.
-   */
-  private async takeOffered(replicaState: ReplicaState, head: Head, untilMs: number): Promise<void> {
-    const { clock, hasSeals, copiesOf, unseal } = this.deps;
-    const behind = head.lsn.sequence;
-    const offer = { over: head, behind, untilMs, how: 'handed-over' } as const;
-    if (!hasSeals()) return await this.fence(replicaState, { ...offer, copies: [] });
-    const isOver = () => clock.monotonicMs() >= untilMs;
-    if (isOver()) return;
-    const gathered = await copiesOf(replicaState.shard, behind);
-    // Withdraw the seals, because an unused seal would block the old owner.
-    if (gathered === 'sealed' || gathered.isSilent || isOver()) unseal(replicaState.shard);
-    else await this.fence(replicaState, { ...offer, copies: gathered.copies });
+    if (this.deps.clock.monotonicMs() >= untilMs) return;
+    void this.busily(replicaState, () => this.take(replicaState, head, 'handed-over'));
   }
 
   /** Handles a peer's announcement that it has served the shard since the fence of this epoch. */
@@ -448,11 +413,11 @@ export class Ownership {
         return;
       case 'take': {
         const over = holder === 'gone' || holder === 'stuck' ? this.deps.watch.headOf(shard) : undefined;
-        void this.busily(replicaState, () => this.take(replicaState, over));
+        void this.busily(replicaState, () => this.take(replicaState, over, 'taken'));
         return;
       }
       case 'force':
-        void this.busily(replicaState, () => this.take(replicaState, undefined));
+        void this.busily(replicaState, () => this.take(replicaState, undefined, 'taken'));
         return;
       case 'release':
         void this.releaseNow(replicaState);
@@ -539,29 +504,12 @@ export class Ownership {
     await this.noteFailure(replicaState, result);
   }
 
-  private async take(replicaState: ReplicaState, over: Head | undefined): Promise<void> {
-    const startedMs = this.deps.clock.monotonicMs();
-    const behind = this.readUpTo(replicaState.shard);
-    const copies = await this.maybeCopies(replicaState, behind, startedMs);
-    if (copies === undefined) {
-      await delay(this.deps.timers, LOOK_MS);
-      return;
-    }
-    replicaState.uncopiedSinceMs = undefined;
-    // Without seals, the log alone decides which node may acknowledge entries. The fence then needs no deadline,
-    // however slow the log is.
-    const untilMs = this.deps.hasSeals() ? startedMs + SEAL_USED_MS : Number.POSITIVE_INFINITY;
-    await this.fence(replicaState, { over, copies, untilMs, behind, how: 'taken' });
-  }
-
-  private async fence(
-    replicaState: ReplicaState,
-    { how, ...fence }: Pick<Take, 'over' | 'copies' | 'untilMs' | 'behind'> & { readonly how: 'handed-over' | 'taken' },
-  ): Promise<void> {
+  /** Fences the log. The log must end in `over`, if it is defined. */
+  private async take(replicaState: ReplicaState, over: Head | undefined, how: 'handed-over' | 'taken'): Promise<void> {
     const { shard } = replicaState;
     const { clock, watch, observer, log, told } = this.deps;
     const startedMs = clock.monotonicMs();
-    const result = await this.move({ type: 'take', shard, ...fence, told: told.of(shard) });
+    const result = await this.move({ type: 'take', shard, over, told: told.of(shard) });
     switch (result.type) {
       case 'taken': {
         const tookMs = clock.monotonicMs() - startedMs;
@@ -575,8 +523,6 @@ export class Ownership {
       }
       case 'conflict':
         watch.headSeen(shard, result.head, clock.monotonicMs());
-        // A conflict with an offered head means that the old owner has resumed. The seals would block it.
-        if (how === 'handed-over') this.deps.unseal(shard);
         return;
       case 'short':
         watch.headSeen(shard, result.head, clock.monotonicMs());
@@ -588,25 +534,6 @@ export class Ownership {
       default:
         return;
     }
-  }
-
-  /**
-   * Copies of the log. Undefined if the takeover should wait for a node that may hold entries that the log has lost.
-   */
-  private async maybeCopies(
-    replicaState: ReplicaState,
-    behind: number,
-    nowMs: number,
-  ): Promise<readonly (readonly EncodedEntry[])[] | undefined> {
-    const { shard } = replicaState;
-    const { log } = this.deps;
-    const gathered = await this.deps.copiesOf(shard, behind);
-    if (gathered === 'sealed') return undefined;
-    if (!gathered.isSilent) return gathered.copies;
-    replicaState.uncopiedSinceMs ??= nowMs;
-    if (nowMs - replicaState.uncopiedSinceMs < UNCOPIED_MS) return undefined;
-    log.warn({ code: 'copies-silent', shard }, 'peer holding copies did not answer, taking over with the other copies');
-    return gathered.copies;
   }
 
   /**
@@ -691,7 +618,7 @@ export class Ownership {
       this.setServed(shard, undefined);
       const paused = await this.move({ type: 'pause', shard });
       // A shard with pending appends cannot be released. Abandon it if an append has been pending for a long time,
-      // because the append may never complete: for example, if no other node can be reached to hold a copy.
+      // because the append may never complete: for example, if this node cannot reach the store.
       const otherwise = this.stuck().includes(shard) ? 'abandon' : 'resume';
       const type = paused.type === 'still' ? 'release' : otherwise;
       await this.move({ type, shard });

@@ -40,7 +40,7 @@ interface Seen {
 
 /**
  * Detects a pause of this machine. On a machine that was suspended or restored, the monotonic clock stops unnoticed, so
- * leases, seals and deadlines would last too long. The peers' clocks have continued meanwhile. If most peers are
+ * leases and deadlines would last too long. The peers' clocks have continued meanwhile. If most peers are
  * further ahead than ever before, this machine has missed time.
  */
 export class PauseWatch {

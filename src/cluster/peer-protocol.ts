@@ -1,5 +1,4 @@
-import type { Copy, CopyOutcome } from '../log/copies.js';
-import type { EncodedEntry, Head } from '../ports/wal.js';
+import type { Head } from '../ports/wal.js';
 import type { SnapshotResult } from '../snapshot/snapshotter.js';
 import type { CallbackColumns, ReplyColumns } from '../threads/columns.js';
 import type { WireRequest, WireResult } from '../threads/protocol.js';
@@ -41,11 +40,6 @@ export interface LinkHeartbeat {
  *   `own`      I have served the shard since the fence of this epoch
  *   `look`     the registry has changed
  *   `snap`     take snapshots of the shards that you serve. Answered by `snapped`
- *   `copy`     hold these entries of the logs that I write. Answered by `copied`
- *   `seal`     I am about to fence this log: accept no entries from other nodes, and send me those that you hold after
- *              `sequence`. Answered by `sealed`, without entries while another node is about to fence the log
- *   `unseal`   I do not fence the log after all, and none of my fences is pending
- *   `known`    hello: from now on I also ask you before I fence a log; you have been sent the seals of pending fences
  *   `out`      these console sessions have been signed out
  *   `unknown`  this release does not know your message of type `of`; ends the wait for the answer with its `id`
  */
@@ -61,12 +55,6 @@ export type PeerMessage =
   | { readonly type: 'look' }
   | { readonly type: 'snap'; readonly id: number }
   | { readonly type: 'snapped'; readonly id: number; readonly results: readonly SnapshotResult[] }
-  | { readonly type: 'copy'; readonly id: number; readonly copies: readonly Copy[] }
-  | { readonly type: 'copied'; readonly id: number; readonly outcomes: readonly CopyOutcome[] }
-  | { readonly type: 'seal'; readonly id: number; readonly shard: number; readonly sequence: number }
-  | { readonly type: 'sealed'; readonly id: number; readonly entries: readonly EncodedEntry[] | undefined }
-  | { readonly type: 'unseal'; readonly shard: number }
-  | { readonly type: 'known' }
   | { readonly type: 'out'; readonly signedOut: readonly SignedOut[] }
   | { readonly type: 'unknown'; readonly of: string; readonly id: number | undefined };
 

@@ -2,7 +2,6 @@ import { isIP } from 'node:net';
 import { ConfigError } from './config-error.js';
 import type { Settings } from './schema.js';
 import { findKindSettings } from './store-kinds.js';
-import { waitsForPeer } from './waits-for-peer.js';
 
 /** Checks the rules that span several settings. Throws a `ConfigError`. */
 export function checkTogether(settings: Settings): void {
@@ -73,10 +72,7 @@ function checkCluster(settings: Settings): void {
       'cluster.tls.certificateFile, cluster.tls.keyFile and cluster.tls.caFile belong together: set all or none',
     );
   }
-  if (port === null) {
-    if (!waitsForPeer(settings)) return;
-    throw new ConfigError('durability is peers:1, but this node has no peers: set cluster.port, or choose another one');
-  }
+  if (port === null) return;
   if (findKindSettings(store)?.isShareable === false) {
     throw new ConfigError('cluster.port is set, but the embedded store is for one node: nodes share a store in Redis');
   }

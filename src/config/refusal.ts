@@ -6,6 +6,11 @@ import { type Tree, valueAt } from './tree.js';
 /** Source of each setting, for error messages. */
 export type Sources = Map<string, string>;
 
+/** Refusal of a durability that walletd had until 0.2.0. */
+const REMOVED_PEERS =
+  'durability peers:1 no longer exists: give each Redis master two replicas and set replicas:1 or synced:1, or set ' +
+  'fsync for a Redis without replicas (LMDB: fsync)';
+
 /** One sentence about the first error. Never repeats the value of a secret. */
 export function sentence(error: ErrorObject | undefined, settings: Tree, sources: Sources): string {
   if (error === undefined) return 'the settings are not valid';
@@ -14,6 +19,7 @@ export function sentence(error: ErrorObject | undefined, settings: Tree, sources
     const name = [path, (error.params as { additionalProperty: string }).additionalProperty].filter(Boolean).join('.');
     return `${name} is not a setting of walletd${from(name, sources)}`;
   }
+  if (path === 'durability' && valueAt(settings, path) === 'peers:1') return `${REMOVED_PEERS}${from(path, sources)}`;
   const shown = holdsSecret(path) ? 'what is given' : JSON.stringify(valueAt(settings, path));
   return `${path} cannot be ${shown}${from(path, sources)}: it ${expectation(error)}`;
 }
@@ -26,7 +32,7 @@ function expectation(error: ErrorObject): string {
   if (error.instancePath === '/store') return `must be ${STORE_FORMS}`;
   if (error.instancePath === '/archive') return 'must be postgres://user:password@host:port/database';
   if (/token$/.test(error.instancePath)) return 'must be 16 or more characters that a header can carry, without blanks';
-  if (error.instancePath === '/durability') return 'must be fsync, os, replicas:N, synced:N or peers:1';
+  if (error.instancePath === '/durability') return 'must be fsync, os, replicas:N or synced:N';
   if (/tokens\/\d+\/name$/.test(error.instancePath)) return 'must be 1 to 64 characters, no control characters';
   return (error.message ?? 'is not valid').replace(/,null$/, '');
 }

@@ -186,12 +186,11 @@ export const settingsSchema = group({
     description: "Prefix of all of walletd's keys in Redis.",
   }),
   durability: string({
-    pattern: '^(fsync|os|peers:1|(replicas|synced):[1-9])$',
+    pattern: '^(fsync|os|(replicas|synced):[1-9])$',
     description:
       'Where a write must be before its callback is answered. `fsync`: on the disk of the store. `os`: in Redis, whose ' +
       'disk follows within a second (that second can be lost). `replicas:N`: in Redis and in N replicas. `synced:N`: on ' +
-      'the disks of Redis and of N replicas. `peers:1`: on the disk of Redis and in one other node of the cluster. LMDB ' +
-      'supports only `fsync`.',
+      'the disks of Redis and of N replicas. LMDB supports only `fsync`.',
   }),
   postgres: group({
     trustConfig: boolean({

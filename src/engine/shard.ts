@@ -8,7 +8,6 @@ import { Queue } from '../base/queue.js';
 import type { Replier } from '../base/replier.js';
 import { startOfDay } from '../base/time.js';
 import type { Follower } from '../log/follower.js';
-import type { RecentEntries } from '../log/recent-entries.js';
 import type { Recovered } from '../log/recovery.js';
 import { formatLsn } from '../ports/lsn.js';
 import {
@@ -208,11 +207,6 @@ export class Shard implements FlushMember, Carrier {
   /** The newest entry known to be durable; undefined before the first recovery. */
   get durableHead(): Head | undefined {
     return this.follower?.head ?? this.tail?.head;
-  }
-
-  /** The newest entries, whose replies may have been released; undefined before the first recovery. */
-  get maybeRecent(): RecentEntries | undefined {
-    return this.tail?.recent;
   }
 
   get recentEntries(): readonly EncodedEntry[] {

@@ -1,5 +1,5 @@
 import type { EvictedKeys } from '../archive/evicted-keys.js';
-import { compareLsn, formatLsn, LSN_ZERO, type Lsn } from '../ports/lsn.js';
+import { formatLsn } from '../ports/lsn.js';
 import { LossError, ShortLogError } from '../ports/recovery-error.js';
 import {
   type EncodedEntry,
@@ -17,7 +17,6 @@ import { type LogReaderDeps, type ReadEntry, readLog } from './log-reader.js';
 import { mustHaveArchive, type Recovered, type RecoveryDeps, rebuild } from './recovery.js';
 import { Replay } from './replay.js';
 import { FencedError, makeFenceOver, type TakeOverDeps } from './take-over.js';
-import { timelyAppend } from './timely-append.js';
 import { type OwnTail, writeFence } from './write-fence.js';
 
 /** A shard whose log can be followed. */
@@ -33,15 +32,6 @@ export interface Taking {
   readonly over: Head | undefined;
   /** The newest entry known to be acknowledged. The log must contain this entry, unless it was trimmed. */
   readonly told: Position | undefined;
-  /** Entries of the log held by other nodes; each list is in order. */
-  readonly copies: readonly (readonly EncodedEntry[])[];
-  /** Sequence of the newest entry that this node had read when it requested `copies`. The copies start after it. */
-  readonly behind: number;
-  /**
-   * Deadline on the monotonic clock. After it, other owners may acknowledge entries that are neither in the log nor in
-   * `copies`. Infinity if every acknowledged entry is in the log.
-   */
-  readonly untilMs: number;
 }
 
 /**
@@ -102,8 +92,8 @@ export class Follower implements OwnTail {
 
   /**
    * Loads the newest snapshot and the current log, and starts to follow the log. Rejects with a `RecoveryError` if this
-   * is impossible. The log may end before this node's newest acknowledged entry, because its owner or a node with a
-   * copy may append the missing entries again.
+   * is impossible. The log may end before this node's newest acknowledged entry, because its owner or another follower
+   * may append the missing entries again.
    */
   static async begin({ shard, genesis }: FollowedLog, deps: RecoveryDeps): Promise<Follower> {
     const found = await deps.wal.head(shard);
@@ -182,12 +172,11 @@ export class Follower implements OwnTail {
 
   /**
    * Takes over the shard: writes a fence by compare-and-set on the head that was read, so that no entry can come
-   * between them. Throws a `FencedError` if the log continues or has a different head, a `MissingEntryError` if the log
-   * lacks an acknowledged entry, and an `OverdueError` if the fence is late. The shard can still be followed after any
-   * of these errors.
+   * between them. Throws a `FencedError` if the log continues or has a different head, and a `MissingEntryError` if the
+   * log lacks an acknowledged entry. The shard can still be followed after either error.
    */
   takeOver(
-    { over, told, copies, behind, untilMs }: Taking,
+    { over, told }: Taking,
     deps: Reader & TakeOverDeps & Pick<RecoveryDeps, 'hasArchive'>,
     yieldTurn: () => Promise<void>,
   ): Promise<TakenOver> {
@@ -197,10 +186,6 @@ export class Follower implements OwnTail {
       // A log that has lost its tail ends before the entries applied here.
       const isAsSeen = over === undefined || isSameHead(this.head, over) || isSameHead(found, over);
       if (!isAsSeen) throw new FencedError(shard, found);
-      // While the request was pending, this node unloaded the shard and reloaded it from a log that had lost its tail.
-      // The copies that it had requested from other nodes do not include that tail.
-      if (this.head.lsn.sequence < behind) throw new Error('its log is shorter than when others were asked for copies');
-      this.takeCopies(copies, deps);
       const { head: previous, timeMs } = this;
       if (told !== undefined && this.lacks(told)) {
         const isAccepted = await lossAcceptedSince(told.lsn.epoch, shard, previous, deps);
@@ -209,7 +194,7 @@ export class Follower implements OwnTail {
       // Rounds may have left memory since this node began to follow the log.
       mustHaveArchive(shard, this.from.tallies, deps);
       const takeover: Takeover = makeFenceOver(shard, previous, timeMs, deps);
-      const healed = await writeFence(takeover, this, { ...deps, wal: timelyAppend(deps.wal, untilMs, deps.clock) });
+      const healed = await writeFence(takeover, this, deps);
       const { entry } = takeover;
       this.take({ entry: deps.format.decode(entry.bytes), bytes: entry.bytes });
       this.end();
@@ -233,23 +218,6 @@ export class Follower implements OwnTail {
       await yieldTurn();
     }
     return entries;
-  }
-
-  /**
-   * Applies copies of entries that follow the entries read here. The log has lost these entries or never received them;
-   * they are appended again together with the fence.
-   */
-  private takeCopies(copies: readonly (readonly EncodedEntry[])[], { format }: Pick<TakeOverDeps, 'format'>): void {
-    const newestFirst = [...copies].sort((a, b) => compareLsn(endOf(b), endOf(a)));
-    // One copy may contain entries that precede those of another copy, so index each entry by its predecessor.
-    const following = new Map<string, ReadEntry>();
-    for (const { bytes } of newestFirst.flat()) {
-      const entry = format.decode(bytes);
-      const place = placeOf(entry.previousLsn, entry.previousChecksum);
-      if (!following.has(place)) following.set(place, { entry, bytes });
-    }
-    const next = () => following.get(placeOf(this.head.lsn, this.head.checksum));
-    for (let read = next(); read !== undefined; read = next()) this.take(read);
   }
 
   /**
@@ -285,12 +253,4 @@ export class Follower implements OwnTail {
     const { head, timeMs, logBytes, batches: tailEntries, events } = this.replay;
     return { ...this.from, head, timeMs, logBytes, tailEntries, events };
   }
-}
-
-function placeOf(lsn: Lsn, checksum: number): string {
-  return `${formatLsn(lsn)} ${checksum}`;
-}
-
-function endOf(entries: readonly EncodedEntry[]): Lsn {
-  return entries.at(-1)?.head.lsn ?? LSN_ZERO;
 }

@@ -44,8 +44,7 @@ export class RecentEntries {
 
   /** The entries after `head`, in order; undefined if `head` is unknown or too old. */
   findAfter(head: Head): readonly EncodedEntry[] | undefined {
-    // Compute the index from the sequence. A node keeps thousands of entries, and on nodes that hold copies a search
-    // took longer than all other work.
+    // Compute the index from the sequence, because a node keeps thousands of entries.
     const at = this.entries.length - 1 - (this.newest.lsn.sequence - head.lsn.sequence);
     const found = at < this.start ? undefined : this.entries[at];
     if (found !== undefined && isSameHead(found.head, head)) return this.entries.slice(at + 1);

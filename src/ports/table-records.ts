@@ -4,7 +4,6 @@ import type { MemberRecord, Plan } from './table.js';
 const UNSAID_OF_MEMBER: Omit<MemberRecord, 'name' | 'host' | 'port' | 'version' | 'format'> = {
   zone: '',
   rulesHash: '',
-  holdsCopies: false,
   isLeaving: false,
   isFull: false,
   hasRoom: false,

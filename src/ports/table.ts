@@ -12,8 +12,6 @@ export interface MemberRecord {
   readonly format: number;
   /** Hash of the decision rules. If members differ, a warning is logged. */
   readonly rulesHash: string;
-  /** True if the member holds copies for other members, and they hold copies for it (`peers:1`). */
-  readonly holdsCopies: boolean;
   /** True if the member hands over its shards and gets no new ones, because its process is about to end. */
   readonly isLeaving: boolean;
   /** True if the member has no memory for another shard, or had none until recently. */

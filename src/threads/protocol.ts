@@ -1,7 +1,6 @@
 import type { ConfirmedTime } from '../base/irreversible-time.js';
 import type { Metric } from '../base/metric.js';
 import type { SentCallback } from '../callback/sent-callback.js';
-import type { Copy, CopyOutcome } from '../log/copies.js';
 import type { Lsn } from '../ports/lsn.js';
 import type { Head } from '../ports/wal.js';
 import type { Pace, SnapshotResult } from '../snapshot/snapshotter.js';
@@ -39,7 +38,6 @@ export type ToWorker =
   | { readonly type: 'allow-format'; readonly format: number }
   | { readonly type: 'confirm-time'; readonly confirmed: ConfirmedTime }
   | { readonly type: 'keep-orphans' }
-  | { readonly type: 'copied'; readonly id: number; readonly outcomes: readonly CopyOutcome[] }
   | { readonly type: 'close-shards' };
 
 /** Fields that every message with replies or results has. */
@@ -79,7 +77,6 @@ export type FromWorker =
   | { readonly type: 'drained'; readonly isEmpty: boolean }
   | { readonly type: 'snapshots-taken'; readonly results: readonly SnapshotResult[] }
   | { readonly type: 'shard-moved'; readonly id: number; readonly result: MoveResult }
-  | { readonly type: 'copy'; readonly id: number; readonly copies: readonly Copy[] }
   | { readonly type: 'orphans-kept' };
 
 /** The part of a MessagePort that both sides use. */

@@ -13,8 +13,6 @@ import { type CallbackCodec, type CallbackReply, REPLAYED } from '../callback/ca
 import type { SentCallback } from '../callback/sent-callback.js';
 import { GroupCommit } from '../engine/group-commit.js';
 import { Shard, type ShardLimits, type ShardMeasures } from '../engine/shard.js';
-import type { PutCopies } from '../log/copies.js';
-import { CopyingWal } from '../log/copying-wal.js';
 import { hasEntry } from '../log/log-reader.js';
 import type { Archive } from '../ports/archive.js';
 import type { KeyFile } from '../ports/key-file.js';
@@ -65,11 +63,6 @@ export interface HostDeps {
   readonly metrics: (shards: readonly HostMeasures[], firstEndpoints: FirstEndpointsMeasures) => readonly Metric[];
   readonly onClose: () => Promise<void>;
   readonly wal: Wal;
-  /**
-   * Copies entries to another node before they count as durable. Undefined if entries are durable once the log contains
-   * them.
-   */
-  readonly putCopies: PutCopies | undefined;
   readonly snapshots: SnapshotStore;
   readonly format: EntryFormat;
   readonly snapshotFormat: SnapshotFormat;
@@ -173,10 +166,8 @@ export class ShardHost implements ThreadShards {
       isUrgent: () => memory.isHalfFull,
     });
     const onQuiet = () => spareTime.offer();
-    const { putCopies } = deps;
-    const appended = putCopies && new CopyingWal(wal, putCopies, (shard) => this.shards.get(shard)?.maybeRecent);
     const group = new GroupCommit({
-      wal: appended ?? wal,
+      wal,
       defer: timers.defer,
       delay: (run, ms) => void timers.after(ms, run),
       monotonicMs,

@@ -2,10 +2,9 @@ import type { Replier } from '../base/replier.js';
 import type { CallbackReply } from '../callback/callback-codec.js';
 import type { Lsn } from '../ports/lsn.js';
 import { RecoveryError } from '../ports/recovery-error.js';
-import type { Takeover } from '../ports/wal.js';
+import type { EncodedEntry, Takeover } from '../ports/wal.js';
 import type { Pace } from '../snapshot/snapshotter.js';
 import { type CallbackColumns, callbackAt } from './columns.js';
-import { withBuffer, withBuffers } from './copy-port.js';
 import { OutgoingReplies, type SendReplies } from './outgoing-replies.js';
 import type { FromWorker, Port, ToWorker, WireRequest, WireResult } from './protocol.js';
 import type { Move, ThreadShards } from './shards.js';
@@ -45,7 +44,7 @@ export class ShardServer {
     this.timer = setInterval(() => this.sendStatus(), STATUS_MS);
   }
 
-  receive(message: Exclude<ToWorker, { type: 'copied' }>): void {
+  receive(message: ToWorker): void {
     switch (message.type) {
       case 'submit-callbacks':
         this.carryOut(message.callbacks);
@@ -116,9 +115,7 @@ export class ShardServer {
    * the result.
    */
   private async move(id: number, move: Move): Promise<void> {
-    const result = await this.shards.move(
-      move.type === 'take' ? { ...move, copies: move.copies.map(withBuffers) } : move,
-    );
+    const result = await this.shards.move(move);
     this.sendStatus();
     this.port.postMessage({ type: 'shard-moved', id, result });
   }
@@ -127,4 +124,9 @@ export class ShardServer {
     const isEmpty = await this.shards.drain(timeoutMs);
     this.port.postMessage({ type: 'drained', isEmpty });
   }
+}
+
+/** Converts the bytes back to a Buffer, because a Buffer from another thread arrives as a plain byte array. */
+function withBuffer({ head, bytes }: EncodedEntry): EncodedEntry {
+  return { head, bytes: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength) };
 }

@@ -7,14 +7,12 @@ import type { Replier } from '../base/replier.js';
 import { Watchdog } from '../base/watchdog.js';
 import type { CallbackReply } from '../callback/callback-codec.js';
 import type { SentCallback } from '../callback/sent-callback.js';
-import type { Copy, PutCopies } from '../log/copies.js';
 import type { Lsn } from '../ports/lsn.js';
 import { RecoveryError } from '../ports/recovery-error.js';
 import { OVERLOADED, STARTING } from '../ports/request.js';
 import type { Pace, SnapshotResult } from '../snapshot/snapshotter.js';
 import type { BusyAnswer } from '../wallet/rejection.js';
 import { columnsOf, replyAt } from './columns.js';
-import { copyWithBuffers } from './copy-port.js';
 import type { OnFenced } from './host-observer.js';
 import type { FromWorker, NewRequest, ToWorker, WireRequest, WireResult } from './protocol.js';
 import type { Move, MoveResult, ShardStatus } from './shards.js';
@@ -25,7 +23,6 @@ export interface WorkerEvents {
   readonly onFenced: OnFenced;
   /** The worker returned a callback because it does not have the callback's shard. */
   onMisplaced(callback: SentCallback, shard: number, replier: Replier<CallbackReply>): void;
-  readonly putCopies: PutCopies;
   /** The thread ended unexpectedly. */
   onDied(error: Error): void;
 }
@@ -264,9 +261,6 @@ export class WorkerClient {
       case 'shard-moved':
         take(this.moves, message.id)?.(message.result);
         return;
-      case 'copy':
-        void this.copy(message.id, message.copies);
-        return;
       case 'orphans-kept':
         this.onOrphansKept?.();
         return;
@@ -274,11 +268,6 @@ export class WorkerClient {
         this.onSnapshots.shift()?.(message.results);
         return;
     }
-  }
-
-  private async copy(id: number, copies: readonly Copy[]): Promise<void> {
-    const outcomes = await this.events.putCopies(copies.map(copyWithBuffers));
-    if (!this.hasEnded) this.post({ type: 'copied', id, outcomes });
   }
 
   private noteAcknowledged(durable: readonly (readonly [shard: number, lsn: Lsn])[]): void {

@@ -10,7 +10,6 @@ import type { CallbackCodec, CallbackReply } from '../callback/callback-codec.js
 import { guessUsername } from '../callback/guess-username.js';
 import type { SentCallback } from '../callback/sent-callback.js';
 import type { ShardState } from '../engine/shard.js';
-import type { PutCopies } from '../log/copies.js';
 import type { Lsn } from '../ports/lsn.js';
 import { MOVED, STARTING, STOPPED } from '../ports/request.js';
 import type { Takeover } from '../ports/wal.js';
@@ -39,8 +38,6 @@ export interface PoolDeps {
     acknowledged: ReadonlyMap<number, Lsn>,
   ) => Worker;
   readonly onFenced: OnFenced;
-  /** Copies entries of all threads to other nodes, if answers have to wait for copies. */
-  readonly putCopies: PutCopies;
   /**
    * True if several nodes share the shards. Threads then start without shards, and each shard goes to the thread with
    * the fewest shards.
@@ -275,7 +272,6 @@ export class WorkerPool implements Shards {
         slot.restarts.recovered(this.deps.clock.monotonicMs());
       },
       onFenced: (...fenced: Parameters<OnFenced>) => void this.fenced(...fenced),
-      putCopies: this.deps.putCopies,
       onMisplaced: this.forward.bind(this),
       onDied: (error: Error) => this.died(slot, error),
     };

@@ -29,7 +29,6 @@ test('a short run that kills a node under load loses nothing', async () => {
     rate: 100,
     seconds: 2,
     folder: tmpdir(),
-    durability: 'peers:1' as const,
     only: ['kill'],
   };
   const { figures } = await runCluster(settings);

@@ -132,6 +132,22 @@ test('a message of an unknown type is answered with its type and id', async () =
   assert.deepEqual(await answersTo({ type: 'unknown', about: 'foresee' }), [], 'an answer is not answered');
 });
 
+test('messages of the removed durability peers:1 are answered as unknown', async () => {
+  const head = { lsn: { epoch: 1, sequence: 1 }, nonce: '0123456789abcdef', checksum: 1 };
+  const asked = [
+    { type: 'copy', id: 3, copies: [{ shard: 0, base: head, entries: [], isWhole: true }] },
+    { type: 'seal', id: 4, shard: 0, sequence: 1 },
+    { type: 'unseal', shard: 0 },
+    { type: 'known' },
+  ];
+  assert.deepEqual(await answersTo(...asked), [
+    { type: 'unknown', of: 'copy', id: 3 },
+    { type: 'unknown', of: 'seal', id: 4 },
+    { type: 'unknown', of: 'unseal', id: undefined },
+    { type: 'unknown', of: 'known', id: undefined },
+  ]);
+});
+
 test('callbacks and requests in an unknown shape are answered one by one', async () => {
   const callbacks = { firstId: 7, endpoints: ['placeBets', 'placeBets'], bodies: [[1], [2]] };
   const query = { type: 'list-transactions', username: 'ann', page: 2 };

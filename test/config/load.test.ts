@@ -299,13 +299,17 @@ test('an impossible cluster is refused with the remedy', () => {
   assert.match(refused({ WALLETD_CLUSTER_PORT: '3002' }), /nodes share a store in Redis$/);
   assert.match(refused({ ...redis, WALLETD_CLUSTER_HOST: '0.0.0.0' }), /set cluster\.secret .*the same on all nodes/);
   assert.match(refused({ ...redis, WALLETD_CLUSTER_TLS_CA_FILE: 'x' }), /belong together: set all or none$/);
-  const peers = { WALLETD_STORE: 'redis://127.0.0.1:6379', WALLETD_DURABILITY: 'peers:1' };
-  assert.match(refused(peers), /this node has no peers: set cluster\.port/);
-  assert.match(
-    refused({ ...peers, WALLETD_DURABILITY: 'peers:2' }),
-    /must be fsync, os, replicas:N, synced:N or peers:1$/,
-  );
-  assert.equal(loadSettings({ ...redis, ...peers }).durability, 'peers:1');
+});
+
+test('the removed durability peers:1 is refused with the choices that remain', () => {
+  const sentence =
+    'durability peers:1 no longer exists: give each Redis master two replicas and set replicas:1 or synced:1, or set ' +
+    'fsync for a Redis without replicas (LMDB: fsync) (from WALLETD_DURABILITY)';
+  for (const port of [undefined, '3002']) {
+    const redis = { WALLETD_STORE: 'redis://127.0.0.1:6379', WALLETD_CLUSTER_PORT: port };
+    assert.equal(refused({ ...redis, WALLETD_DURABILITY: 'peers:1' }), sentence);
+    assert.match(refused({ ...redis, WALLETD_DURABILITY: 'peers:2' }), /must be fsync, os, replicas:N or synced:N$/);
+  }
 });
 
 test('reloaded settings are checked against the running listeners', () => {

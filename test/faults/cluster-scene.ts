@@ -34,9 +34,9 @@ export async function onRedis(scene: Scene, env: Record<string, string> = {}, no
   return { redis, cluster, log: new RawRedis(redis) };
 }
 
-/** Nodes on a Redis Cluster with three masters and one replica each. Every answer waits for a replica. */
+/** Nodes on a Redis Cluster with three masters and two replicas each. Every answer waits for one of them. */
 export async function onRedisCluster(scene: Scene, env: Record<string, string> = {}) {
-  const redis = await RedisCluster.start({ masters: 3, replicas: 1 });
+  const redis = await RedisCluster.start({ masters: 3, replicas: 2 });
   scene.atEnd(() => redis.destroy());
   const store = { WALLETD_STORE: redis.url, WALLETD_DURABILITY: 'replicas:1' };
   const cluster = await LocalCluster.start({ env: { ...ENV, ...store, ...env }, nodes: NODES });

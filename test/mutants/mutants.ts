@@ -542,7 +542,7 @@ const LOG: readonly Row[] = [
     'if (told !== undefined && this.lacks(told))',
     'if (false)',
     'test/engine/moves.test.ts',
-    'a log that lacks acknowledged entries is not taken over without a copy',
+    'a log that lacks acknowledged entries is not taken over',
   ],
   [
     'a fence that is there already is written again',
@@ -551,22 +551,6 @@ const LOG: readonly Row[] = [
     'if (false)',
     'test/log/lost-tail.test.ts',
     'a fence that is missing for only a moment stops no shard',
-  ],
-  [
-    'a fence is sent after its deadline',
-    'src/log/timely-append.ts',
-    'if (isLate())',
-    'if (false)',
-    'test/engine/moves.test.ts',
-    'a fence that is not written in time is never written later',
-  ],
-  [
-    'a late answer to a fence is believed',
-    'src/log/timely-append.ts',
-    'if (isPast(untilMs + ANSWER_MS))',
-    'if (false)',
-    'test/engine/moves.test.ts',
-    'a fence that is confirmed too late is not trusted',
   ],
   [
     'recovery does not ask for what was acknowledged',
@@ -1223,14 +1207,6 @@ const REDIS: readonly Row[] = [
     'false',
     'test/store/redis-connection.test.ts',
     'during a restore the former owner cannot write over its open connection',
-  ],
-  [
-    'a fence that is late is sent',
-    'src/store/redis/redis-appends.ts',
-    'if (isLate())\n                return appends.map(overdue);\n            const sent = client.callBuffer',
-    'const sent = client.callBuffer',
-    'test/store/redis-connection.test.ts',
-    'an append whose time has passed after connecting is not sent',
   ],
   [
     'an append that failed counts as written',

@@ -1,6 +1,6 @@
 import { CHOICES } from '../../src/simulate/profile.js';
 import { Random } from './random.js';
-import { ARCHIVE_NAMES, NAMES, ONE_NODE } from './trouble.js';
+import { ARCHIVE_NAMES, NAMES } from './trouble.js';
 
 /** A kind of fault in a run. `seed` determines where it occurs and how long it lasts. */
 export interface Fault {
@@ -35,8 +35,6 @@ export interface Plan {
   readonly memoryMs: number | undefined;
   /** Number of days for which IDs are remembered; undefined if longer than any run. */
   readonly retentionDays: number | undefined;
-  /** Lag of the replicas, if answers wait for another node. If undefined, every answer waits for the replicas. */
-  readonly replicasBehindMs: number | undefined;
   /** Number of simultaneous players. */
   readonly gamblers: number;
   /** Maximum pause between two messages. */
@@ -58,7 +56,6 @@ const ANSWERS_MIN = 100;
 const REST_MIN_MS = 300;
 const LEAP_REST_MS = 6000;
 const REST_SPREAD = 50;
-const QUIET_MS = 16_000;
 /** Modifies the seed for a separate random stream, on which the seed's other draws do not depend. */
 const MONTHS_CHANCE = 0x1b873593;
 const SETTINGS_CHANCE = 0x2c1b3c6d;
@@ -69,11 +66,10 @@ const SETTINGS_CHANCE = 0x2c1b3c6d;
  */
 export function planOf(seed: number, operations: number, hasMonths = false): Plan {
   const random = new Random(seed);
-  const isCopied = random.chance(0.15);
-  const nodes = isCopied ? 3 + random.below(2) : 1 + random.below(4);
+  const nodes = 1 + random.below(4);
   const servers = 1 + random.below(3);
   const months = new Random(seed ^ MONTHS_CHANCE);
-  const retentionDays = !hasMonths || isCopied || months.chance(0.4) ? undefined : months.pick([1, 3, 30]);
+  const retentionDays = !hasMonths || months.chance(0.4) ? undefined : months.pick([1, 3, 30]);
   const drawnMs = random.chance(0.6) ? random.pick([200, 2000, 10_000]) : undefined;
   const memoryMs = drawnMs ?? (retentionDays !== undefined && months.chance(0.7) ? 200 : undefined);
   return {
@@ -86,24 +82,21 @@ export function planOf(seed: number, operations: number, hasMonths = false): Pla
     settings: drawnSettings(new Random(seed ^ SETTINGS_CHANCE)),
     memoryMs,
     retentionDays,
-    replicasBehindMs: isCopied ? random.between(20, 1000) : undefined,
     gamblers: Math.min(random.pick([1, 10, 100, 500, 2000]), Math.ceil(operations / ANSWERS_MIN)),
     thinkMs: random.pick([1, 20, 200]),
     messages: random.pick([5, 20, 40]),
     operations,
-    faults: isCopied
-      ? singleFaults(random.fork())
-      : inOrder([
-          ...drawnFaults(random.fork(), [
-            ...NAMES,
-            ...(memoryMs === undefined ? [] : ARCHIVE_NAMES),
-            'assertion',
-            // Include this fault only without a retention period. Otherwise, if no other clock contradicted a clock
-            // that is ahead, the checker would assume that months have passed.
-            ...(retentionDays === undefined ? ['clock-days'] : []),
-          ]),
-          ...(retentionDays === undefined ? [] : leaps(months)),
-        ]),
+    faults: inOrder([
+      ...drawnFaults(random.fork(), [
+        ...NAMES,
+        ...(memoryMs === undefined ? [] : ARCHIVE_NAMES),
+        'assertion',
+        // Include this fault only without a retention period. Otherwise, if no other clock contradicted a clock that is
+        // ahead, the checker would assume that months have passed.
+        ...(retentionDays === undefined ? ['clock-days'] : []),
+      ]),
+      ...(retentionDays === undefined ? [] : leaps(months)),
+    ]),
   };
 }
 
@@ -135,19 +128,6 @@ function drawnFaults(random: Random, kinds: readonly string[]): Fault[] {
     }
   }
   return faults;
-}
-
-/**
- * Faults for runs in which masters lose acknowledged entries. Only one node may fail at a time, and only after the
- * effects of the previous fault have ended.
- */
-function singleFaults(random: Random): Fault[] {
-  const faults: Fault[] = [];
-  for (let atMs = 0; atMs < PLAY_MS; atMs += QUIET_MS) {
-    faults.push({ atMs: atMs + random.between(0, 1500), kind: 'fail-over', seed: random.below(2 ** 32) });
-    faults.push({ atMs: atMs + random.between(0, 1500), kind: random.pick(ONE_NODE), seed: random.below(2 ** 32) });
-  }
-  return inOrder(faults);
 }
 
 function inOrder(faults: Fault[]): Fault[] {

@@ -48,8 +48,6 @@ export interface NodeSettings {
   readonly snapshotEntries: number;
   /** Newest storage format that the node can read. */
   readonly format: number;
-  /** True if durability is peers:1. */
-  readonly isCopied: boolean;
   readonly rules: Rules;
   /** Newest confirmed time recorded in this node's folder. */
   readonly timeRecord: Pick<TimeRecord, 'confirmedMs' | 'write'>;
@@ -70,7 +68,6 @@ export const ARCHIVE = 'archive';
 const FIRST_FORMAT = 1;
 /** Sizes of small memory blocks, so that a few players fill several blocks. */
 const SMALL: TableSizes = { segmentRows: 64, pageBytes: 4096 };
-const COPY_BYTES_MAX = 1_000_000;
 const TABLE_SERVER = 0;
 /** Time within which callers notice that the node is not ready. */
 const NOTICED_MS = 5000;
@@ -95,8 +92,7 @@ export class SimulatedNode {
     readonly settings: NodeSettings,
   ) {
     const { time, network, store, table, archive, archiveServer, codec } = around;
-    const { name, followers, expect, acknowledged, snapshotEntries, format, isCopied, memoryMs, rules, timeRecord } =
-      settings;
+    const { name, followers, expect, acknowledged, snapshotEntries, format, memoryMs, rules, timeRecord } = settings;
     const random = around.random.fork();
     this.tag = random.hex(8);
     const { tag } = this;
@@ -135,7 +131,6 @@ export class SimulatedNode {
           archive: archive.for((run) => archiveServer.call(process, 0, isArchiveCut, run)),
         }),
         log,
-        putCopies: isCopied ? (copies) => this.cluster.putCopies(copies) : undefined,
         onFenced: (shard, takenBy, head) => this.cluster.fenced(shard, takenBy, head),
       }),
     );
@@ -165,7 +160,6 @@ export class SimulatedNode {
       },
       codec,
       acknowledged,
-      copyBytesMax: isCopied ? COPY_BYTES_MAX : undefined,
       parkedMax: 10_000,
       refusesRepeats: rules.duplicates === 'reject',
       observer: { taken() {}, paused() {} },

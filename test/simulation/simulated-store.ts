@@ -1,5 +1,3 @@
-import { delay } from '../../src/base/timers.js';
-import { OverdueError } from '../../src/log/timely-append.js';
 import { compareLsn, type Lsn } from '../../src/ports/lsn.js';
 import type { SnapshotStore, StoredSnapshot } from '../../src/ports/snapshot-store.js';
 import {
@@ -66,8 +64,6 @@ export class SimulatedStore {
   faults = NO_FAULTS;
   /** Hook for tests that wait for an append to be sent. */
   onAppend: (append: Append) => void = () => {};
-  /** Time that a process needs to connect before it can send an append, in milliseconds. */
-  connectMs: (process: SimulatedProcess) => number = () => 0;
 
   constructor(
     readonly storeId: string,
@@ -262,14 +258,11 @@ export class StoreAccess extends OwnersSnapshots implements Wal, SnapshotStore {
     return this.store.serverOf(shard);
   }
 
-  async append(appends: readonly Append[], isLate?: () => boolean): Promise<readonly AppendOutcome[]> {
+  async append(appends: readonly Append[]): Promise<readonly AppendOutcome[]> {
     const { store } = this;
     return await Promise.all(
       appends.map(async (append): Promise<AppendOutcome> => {
         store.onAppend(append);
-        const connectMs = store.connectMs(this.process);
-        if (connectMs > 0) await delay(this.process, connectMs);
-        if (isLate?.()) return { type: 'failed', error: new OverdueError() };
         const waitsMs = store.waitsMs(store.serverOf(append.shard));
         try {
           // After `waitsMs`, when the append is answered, the replicas have the entry.

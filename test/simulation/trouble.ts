@@ -168,34 +168,3 @@ export async function trouble(world: World, forMs: number): Promise<string[]> {
   }
   return done;
 }
-
-export const ONE_NODE: readonly string[] = [
-  'kill',
-  'restart',
-  'stop',
-  'cut-off',
-  'cut-store',
-  'move',
-  'store-faults',
-  'lose-table',
-];
-const ROUND_MS = 16_000;
-
-/**
- * Runs several rounds. In each round, one node has a fault while a master loses the entries that its replicas lack.
- * Each round ends with a quiet period. Resolves to a list of the faults.
- */
-export async function failOvers(world: World, rounds: number): Promise<string[]> {
-  const { random, time } = world;
-  const done: string[] = [];
-  for (let round = 0; round < rounds; round++) {
-    const server = random.below(world.settings.servers);
-    const kind = random.pick(ONE_NODE);
-    const [failsAfterMs, afterMs] = [random.between(0, 1500), random.between(0, 1500)];
-    done.push(`${(time.nowMs / 1000).toFixed(3)} ${kind} after ${afterMs}, server ${server} after ${failsAfterMs}`);
-    time.after(failsAfterMs, () => world.store.failOver(server));
-    time.after(afterMs, () => happen(kind, world, random));
-    await time.pass(ROUND_MS);
-  }
-  return done;
-}

@@ -50,22 +50,11 @@ class Run {
     private readonly plan: Plan,
     plant: Plant,
   ) {
-    const {
-      seed,
-      nodes,
-      shards,
-      servers,
-      followers,
-      snapshotEntries,
-      settings,
-      memoryMs,
-      replicasBehindMs,
-      retentionDays,
-    } = plan;
+    const { seed, nodes, shards, servers, followers, snapshotEntries, settings, memoryMs, retentionDays } = plan;
     const retention = retentionDays === undefined ? {} : { 'retention.transactions': retentionDays };
     const all = { ...settings, ...retention };
     const base = { seed, nodes, shards, servers, followers, snapshotEntries, settings: all, memoryMs, players: 0 };
-    this.world = new World(replicasBehindMs === undefined ? base : { ...base, replicasBehindMs });
+    this.world = new World(base);
     this.random = new Random(seed ^ 0x5bd1e995);
     this.watch();
     plant(this.world);

@@ -30,7 +30,7 @@ export interface WorldSettings {
   readonly snapshotEntries?: number;
   /** Newest storage format that nodes read by default. */
   readonly format?: number;
-  /** Lag of the replicas in milliseconds, if answers wait for another node instead of replicas. */
+  /** Lag of the replicas in milliseconds. If undefined, answers wait for the replicas. */
   readonly replicasBehindMs?: number;
   /** Settings that affect decisions and differ from their defaults, by path. */
   readonly settings?: Readonly<Record<string, unknown>>;
@@ -114,7 +114,7 @@ export class World {
   }
 
   startNode(i: number, format = this.settings.format ?? STORE_FORMAT): void {
-    const { followers, expect = 1, snapshotEntries = 0, replicasBehindMs, memoryMs } = this.settings;
+    const { followers, expect = 1, snapshotEntries = 0, memoryMs } = this.settings;
     const folder = this.folders[i] as Folder;
     const node = new SimulatedNode(this.surroundings(), {
       name: `node-${i}`,
@@ -123,7 +123,6 @@ export class World {
       acknowledged: new Map(folder.acknowledged),
       snapshotEntries,
       format,
-      isCopied: replicasBehindMs !== undefined,
       memoryMs,
       rules: this.nodeRules,
       timeRecord: {

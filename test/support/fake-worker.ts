@@ -46,7 +46,6 @@ export class FakePool {
         return worker as unknown as Worker;
       },
       isShared,
-      putCopies: async (copies) => copies.map(() => 'none'),
       onFenced: () => {},
     });
   }

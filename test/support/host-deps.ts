@@ -92,7 +92,6 @@ export function hostDeps({ storeId, newHex, ...given }: Needed): HostDeps {
     observer: DEAF,
     owner: OWNER,
     newNonce: () => given.ownerTag + newHex(8),
-    putCopies: undefined,
     onFenced: () => {},
     recentBytesMax: 1_000_000,
     replayWindowMs: 600_000,

@@ -51,9 +51,10 @@ export class RedisCluster {
     return this.servers.slice(0, this.size.masters);
   }
 
-  /** The first replica of one of the initial masters. */
-  replicaOf(master: RedisServer): RedisServer {
-    return this.servers[this.size.masters + this.masters.indexOf(master)] as RedisServer;
+  /** The replicas that one of the initial masters was given. */
+  replicasOf(master: RedisServer): readonly RedisServer[] {
+    const { size, servers, masters } = this;
+    return servers.filter((_, i) => i >= size.masters && i % size.masters === masters.indexOf(master));
   }
 
   /** Current master of this slot, according to the server `asked`. */

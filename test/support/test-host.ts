@@ -139,14 +139,7 @@ export class TestHost {
 
   /** Takes over shard 0, unconditionally by default. */
   take(taking: Partial<Taking> = {}): Promise<MoveResult> {
-    const all: Taking = {
-      over: undefined,
-      told: undefined,
-      copies: [],
-      behind: 0,
-      untilMs: Number.POSITIVE_INFINITY,
-      ...taking,
-    };
+    const all: Taking = { over: undefined, told: undefined, ...taking };
     return this.host.move({ type: 'take', shard: 0, ...all });
   }
 

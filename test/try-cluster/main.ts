@@ -18,13 +18,14 @@ import { HELP, Orders } from './orders.js';
 const NODES = 3;
 const SHARDS = 12;
 const MASTERS = 3;
+const REPLICAS = 2;
 const PORT = 3000;
 const PORT_MAX = 65_534;
 
 const { port } = new Command('npm run cluster --')
   .description(
-    `Starts ${NODES} nodes of walletd on a Redis Cluster of ${MASTERS} masters and ${MASTERS} replicas, and a round-robin balancer ` +
-      'before them: on loopback, and in a temporary folder. Ctrl-C ends all of it and removes the folder.',
+    `Starts ${NODES} nodes of walletd on a Redis Cluster of ${MASTERS} masters with ${REPLICAS} replicas each, and a round-robin ` +
+      'balancer before them: on loopback, and in a temporary folder. Ctrl-C ends all of it and removes the folder.',
   )
   .option(
     '--port <n>',
@@ -67,8 +68,8 @@ try {
 }
 
 async function start(): Promise<LocalCluster> {
-  console.log(`starting a Redis Cluster of ${MASTERS} masters and ${MASTERS} replicas ...`);
-  const redis = await RedisCluster.start({ masters: MASTERS, replicas: 1 });
+  console.log(`starting a Redis Cluster of ${MASTERS} masters with ${REPLICAS} replicas each ...`);
+  const redis = await RedisCluster.start({ masters: MASTERS, replicas: REPLICAS });
   console.log(`starting ${NODES} nodes of walletd ...`);
   return await LocalCluster.start({
     nodes: NODES,

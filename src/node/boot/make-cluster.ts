@@ -13,7 +13,6 @@ import type { OwnershipObserver } from '../../cluster/ownership.js';
 import type { PeerAddress } from '../../cluster/peer-protocol.js';
 import { ConfigError } from '../../config/config-error.js';
 import type { Settings } from '../../config/schema.js';
-import { waitsForPeer } from '../../config/waits-for-peer.js';
 import type { ConnectionCounts } from '../../listener/connection-counts.js';
 import { type PeerTls, SocketLinks } from '../../peer/socket-links.js';
 import type { Position } from '../../ports/wal.js';
@@ -35,8 +34,6 @@ export interface ClusterDeps {
   readonly codec: CallbackCodec;
   readonly tls: Tls | undefined;
   readonly acknowledged: ReadonlyMap<number, Position>;
-  /** Maximum number of bytes of a log that this node keeps as a copy for another node. */
-  readonly copyBytesMax: number;
   readonly observer: OwnershipObserver;
   readonly signedOut: ClusterNodeDeps['signedOut'];
   readonly counts: ConnectionCounts;
@@ -52,19 +49,7 @@ export function isShared({ cluster }: Pick<Settings, 'cluster'>): boolean {
 /** Creates this node's part of the cluster, which does not listen yet; undefined if the node has no cluster. */
 export function makeCluster(settings: Settings, deps: ClusterDeps): ClusterNode | undefined {
   const { cluster, duplicates, limits } = settings;
-  const {
-    opened,
-    identity,
-    shards,
-    codec,
-    acknowledged,
-    copyBytesMax,
-    observer,
-    signedOut,
-    counts,
-    onForeignOwners,
-    log,
-  } = deps;
+  const { opened, identity, shards, codec, acknowledged, observer, signedOut, counts, onForeignOwners, log } = deps;
   if (cluster.port === null) return undefined;
   const { store, meta, name } = opened;
   if (store.table === undefined) throw new StoreError(`nodes cannot share the store ${name}`);
@@ -103,7 +88,6 @@ export function makeCluster(settings: Settings, deps: ClusterDeps): ClusterNode 
       }),
     codec,
     acknowledged,
-    copyBytesMax: waitsForPeer(settings) ? copyBytesMax : undefined,
     parkedMax: limits.mailboxMax,
     refusesRepeats: duplicates === 'reject',
     observer,

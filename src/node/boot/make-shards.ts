@@ -3,11 +3,12 @@ import { missedTime, systemClock } from '../../base/clock.js';
 import type { Logger } from '../../base/logger.js';
 import type { SteadyClock } from '../../base/steady-clock.js';
 import type { CallbackCodec } from '../../callback/callback-codec.js';
+import type { OnFenced } from '../../threads/host-observer.js';
 import type { Shards } from '../../threads/shards.js';
 import { type PoolDeps, WorkerPool } from '../../threads/worker-pool.js';
 import { receiveNews } from '../jobs/store-news-port.js';
 import { StoreWatch } from '../jobs/store-watch.js';
-import { openShardThread, type ShardThreadSettings, type ThreadPorts } from './shard-thread.js';
+import { openShardThread, type ShardThreadSettings } from './shard-thread.js';
 import type { WorkerSettings } from './worker-entry.js';
 
 export const MAIN_THREAD = 'main';
@@ -19,7 +20,7 @@ export interface ShardsDeps {
   readonly clock: SteadyClock;
   readonly codec: CallbackCodec;
   readonly log: Logger;
-  readonly ports: ThreadPorts;
+  readonly onFenced: OnFenced;
   /** Entry file of the worker threads. */
   readonly workerEntry: URL;
 }
@@ -29,9 +30,9 @@ export interface ShardsDeps {
  * thread that has all shards.
  */
 export async function makeShards(all: ShardThreadSettings, workers: number, deps: ShardsDeps): Promise<Shards> {
-  const { clock, codec, log, ports, workerEntry } = deps;
+  const { clock, codec, log, onFenced, workerEntry } = deps;
   const watch = new StoreWatch(log);
-  if (workers === 0) return await openShardThread(MAIN_THREAD, all, codec, log, watch, ports);
+  if (workers === 0) return await openShardThread(MAIN_THREAD, all, codec, log, watch, onFenced);
   const spawn: PoolDeps['spawn'] = (worker, shards, fences, acknowledgedHere) => {
     const clockOffsetMs = clock.believedOffsetMs;
     const { port1, port2: newsPort } = new MessageChannel();
@@ -52,7 +53,7 @@ export async function makeShards(all: ShardThreadSettings, workers: number, deps
     clock: systemClock,
     log,
     spawn,
-    ...ports,
+    onFenced,
     isShared: all.isShared,
     codec,
   });

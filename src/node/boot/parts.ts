@@ -13,7 +13,6 @@ import type { CallbackServer } from '../../http/callback-server.js';
 import type { CallbackTracer } from '../../http/callback-trace.js';
 import { loadHttpLibrary } from '../../http/http-library.js';
 import { type CountsByListener, newCounts } from '../../listener/connection-counts.js';
-import type { PutCopies } from '../../log/copies.js';
 import { DECISIONS_OF_TODAY } from '../../store/meta.js';
 import type { OnFenced } from '../../threads/host-observer.js';
 import type { Shards } from '../../threads/shards.js';
@@ -59,7 +58,7 @@ import { makeAdminServer, makeCallbackServer } from './listeners.js';
 import { isShared, makeCluster } from './make-cluster.js';
 import { MAIN_THREAD, makeShards } from './make-shards.js';
 import { refuseOtherArchive } from './refuse-other-archive.js';
-import { codecOf, recentBytesMaxOf, type ShardThreadSettings } from './shard-thread.js';
+import { codecOf, type ShardThreadSettings } from './shard-thread.js';
 
 /** Parts of a running process. */
 export interface Parts {
@@ -203,9 +202,7 @@ async function makeOtherParts(
     if (cluster === undefined) onUselessOnce(shard, takenBy);
     else cluster.fenced(shard, takenBy, head);
   };
-  const putCopies: PutCopies = async (copies) => (await cluster?.putCopies(copies)) ?? copies.map(() => 'none');
-  const ports = { onFenced, putCopies };
-  const shards = await makeShards(thread, workers, { clock, codec, log, ports, workerEntry });
+  const shards = await makeShards(thread, workers, { clock, codec, log, onFenced, workerEntry });
   const clusterMetrics = new ClusterMetrics();
   cluster = makeCluster(settings, {
     opened,
@@ -214,7 +211,6 @@ async function makeOtherParts(
     codec,
     tls: certificates.nodes,
     acknowledged: record.all,
-    copyBytesMax: recentBytesMaxOf(thread),
     observer: clusterMetrics,
     signedOut,
     counts: counts.nodes,

@@ -6,8 +6,6 @@ import type { Logger } from '../../base/logger.js';
 import { type Cancel, systemTimers } from '../../base/timers.js';
 import { CallbackCodec } from '../../callback/callback-codec.js';
 import type { Settings } from '../../config/schema.js';
-import { waitsForPeer } from '../../config/waits-for-peer.js';
-import type { PutCopies } from '../../log/copies.js';
 import { RecoveryError } from '../../ports/recovery-error.js';
 import type { Position } from '../../ports/wal.js';
 import type { SnapshotPolicy } from '../../snapshot/snapshot-policy.js';
@@ -111,17 +109,11 @@ export interface ShardThreadSettings extends Identity {
   readonly isShared: boolean;
 }
 
-/** Functions by which a thread reaches the rest of the process. */
-export interface ThreadPorts {
-  readonly onFenced: OnFenced;
-  readonly putCopies: PutCopies;
-}
-
 /**
  * Number of bytes of each log's newest entries that are kept outside the heap. They take a small part of the thread's
  * memory.
  */
-export function recentBytesMaxOf({ heapMaxBytes, recordsMaxBytes, shards }: ThreadMemory): number {
+function recentBytesMaxOf({ heapMaxBytes, recordsMaxBytes, shards }: ThreadMemory): number {
   return Math.min(RECENT_BYTES_MAX, Math.floor((heapMaxBytes + recordsMaxBytes) / RECENT_SHARE / shards.length));
 }
 
@@ -137,7 +129,7 @@ export async function openShardThread(
   codec: CallbackCodec,
   log: Logger,
   news: StoreNews,
-  { onFenced, putCopies }: ThreadPorts,
+  onFenced: OnFenced,
 ): Promise<ThreadShards> {
   const { settings, meta, shards, owner, ownerTag, heapMaxBytes, recordsMaxBytes, acknowledged } = options;
   const { nodeFolder } = settings;
@@ -177,7 +169,6 @@ export async function openShardThread(
       if (found?.storeId !== meta.storeId) throw new RecoveryError('the store is another one than before');
     },
     wal: store.wal,
-    putCopies: waitsForPeer(settings) ? putCopies : undefined,
     snapshots: store.snapshots,
     snapshotFormat: new SnapshotCodec(meta.storeId, gate),
     allowFormat: (format) => gate.open(format),

@@ -4,7 +4,6 @@ import { shareMissedTime } from '../../base/clock.js';
 import type { Lsn } from '../../ports/lsn.js';
 import type { Takeover } from '../../ports/wal.js';
 import { createLogger } from '../../telemetry/logger.js';
-import { CopyPort } from '../../threads/copy-port.js';
 import type { ToWorker } from '../../threads/protocol.js';
 import { ShardServer } from '../../threads/shard-server.js';
 import { sendNewsTo } from '../jobs/store-news-port.js';
@@ -30,17 +29,12 @@ const { worker, fences, acknowledgedHere, newsPort, missed, ...options } = worke
 shareMissedTime(missed);
 const log = createLogger(options.settings.log.level, { worker });
 const news = sendNewsTo(newsPort);
-const copies = new CopyPort(port);
-const shards = await openShardThread(`worker-${worker}`, options, codecOf(options), log, news, {
-  onFenced: (shard, takenBy, head) => port.postMessage({ type: 'fenced', shard, takenBy, head }),
-  putCopies: copies.put,
-});
+const shards = await openShardThread(`worker-${worker}`, options, codecOf(options), log, news, (shard, takenBy, head) =>
+  port.postMessage({ type: 'fenced', shard, takenBy, head }),
+);
 const server = new ShardServer(shards, port, async () => {
   await shards.close();
   process.exit();
 });
-port.on('message', (message: ToWorker) => {
-  if (message.type === 'copied') copies.copied(message.id, message.outcomes);
-  else server.receive(message);
-});
+port.on('message', (message: ToWorker) => server.receive(message));
 await server.start(fences, acknowledgedHere);

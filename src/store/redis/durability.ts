@@ -8,11 +8,9 @@ import type { Redis } from 'ioredis';
  *   os          the server's operating system has the write: up to a second can be lost with the machine
  *   replicas    this many replicas have the write
  *   synced      the write is on the disks of the server and of this many replicas; Redis 7.2 or later
- *   peers       the write is on the server's disk, and another node has a copy, which the store does not check
  */
 export type Durability =
   | { readonly type: 'fsync' }
-  | { readonly type: 'peers' }
   | { readonly type: 'os' }
   | { readonly type: 'replicas' | 'synced'; readonly count: number };
 
@@ -74,10 +72,9 @@ async function syncedBy(client: Redis, count: number): Promise<number> {
   }
 }
 
-/** Parses `fsync`, `os`, `peers:1`, `replicas:2` or `synced:2`; undefined for any other text. */
+/** Parses `fsync`, `os`, `replicas:2` or `synced:2`; undefined for any other text. */
 export function parseDurability(text: string): Durability | undefined {
   if (text === 'fsync' || text === 'os') return { type: text };
-  if (text === 'peers:1') return { type: 'peers' };
   const [, type, count] = /^(replicas|synced):([1-9])$/.exec(text) ?? [];
   return count === undefined ? undefined : { type: type as 'replicas' | 'synced', count: Number(count) };
 }
@@ -87,8 +84,6 @@ export function describeDurability(durability: Durability): string {
   switch (durability.type) {
     case 'fsync':
       return 'fsync: every answer waits for an fsync of Redis';
-    case 'peers':
-      return 'peers:1: every answer waits for an fsync of Redis, and until another node has what was written';
     case 'os':
       return 'os: up to a second of answers can be lost with the machine of Redis';
     case 'replicas':

@@ -117,13 +117,13 @@ export class RedisStore implements Store {
    * confirm a former owner's write, and that write would be lost because no replica has it.
    */
   async mayBeShared(): Promise<void> {
-    if (this.durability.type === 'peers' || waitsFor(this.durability) > 0) return;
+    if (waitsFor(this.durability) > 0) return;
     await this.ofEach(async ({ name, reads }) => {
       const online = replicasOnline(parseInfo(await reads.use((client) => client.info('replication'))));
       if (online === 0) return;
       throw new ServerRefused(
         `the master ${name} has ${online} replica(s), and answers wait for none of them: nodes that share it can lose what ` +
-          `was answered in a failover; set WALLETD_DURABILITY to peers:1 or replicas:${online}`,
+          `was answered in a failover; set WALLETD_DURABILITY to replicas:1 or synced:1`,
       );
     });
   }
@@ -151,7 +151,7 @@ export class RedisStore implements Store {
 
   private async concernsOf(client: Redis, master: Master): Promise<readonly string[]> {
     const concerns = await master.replicaAlerts(client, this.keys);
-    return this.isCluster ? [...(await failoverAlerts(client, master.name, this.durability)), ...concerns] : concerns;
+    return this.isCluster ? [...(await failoverAlerts(client, master.name)), ...concerns] : concerns;
   }
 
   private async examineMaster(master: Master, shard: number): Promise<readonly CheckResult[]> {

@@ -1,6 +1,5 @@
 import type { Redis, RedisOptions } from 'ioredis';
 import { messageOf } from '../../base/message-of.js';
-import { type Durability, waitsFor } from './durability.js';
 import type { Keys } from './keys.js';
 import { parseRedirect } from './redirect.js';
 import { RedisConnection } from './redis-connection.js';
@@ -27,19 +26,10 @@ export async function replicaAlerts(
   return concerns.filter((concern) => concern !== undefined);
 }
 
-/**
- * Alerts for a cluster, which fails over by itself: a master without a replica to fail over to, or without a replica
- * that has all answers.
- */
-export async function failoverAlerts(client: Redis, master: string, durability: Durability): Promise<string[]> {
+/** Alert for a master of a cluster that has no replica to fail over to. */
+export async function failoverAlerts(client: Redis, master: string): Promise<string[]> {
   const online = replicasOnline(parseInfo(await client.info('replication')));
-  const waited = waitsFor(durability);
-  if (online === 0) return [`the master ${master} has no replica: when it ends, its shards wait for its return`];
-  if (!('count' in durability) || waited === online) return [];
-  return [
-    `the master ${master} has ${online} replicas, and answers wait for ${waited}: a failover to another one than those can ` +
-      `lose the newest; WALLETD_DURABILITY=${durability.type}:${online}`,
-  ];
+  return online > 0 ? [] : [`the master ${master} has no replica: when it ends, its shards wait for its return`];
 }
 
 async function alertOf(at: RedisOptions, keys: Keys, serverCheck: ServerCheck): Promise<string | undefined> {
