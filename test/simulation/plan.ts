@@ -59,6 +59,8 @@ const REST_SPREAD = 50;
 /** Modifies the seed for a separate random stream, on which the seed's other draws do not depend. */
 const MONTHS_CHANCE = 0x1b873593;
 const SETTINGS_CHANCE = 0x2c1b3c6d;
+/** Kinds of faults in a contested plan, with the average time between two of a kind, in milliseconds. */
+const CONTESTED: Readonly<Record<string, number>> = { move: 100, 'cut-store': 1500, slow: 2000 };
 
 /**
  * Derives a plan from a seed. Time leaps only with `hasMonths`, because the checker reports an error if a message for
@@ -100,6 +102,13 @@ export function planOf(seed: number, operations: number, hasMonths = false): Pla
   };
 }
 
+/** The plan with three nodes that often take shards from one another while some of them do not reach the store. */
+export function contested(plan: Plan): Plan {
+  const random = new Random(plan.seed);
+  const faults = Object.entries(CONTESTED).flatMap(([kind, restMs]) => faultsOf(kind, restMs, random));
+  return { ...plan, nodes: 3, followers: 1, faults: inOrder(faults) };
+}
+
 /** Every second run has the default settings. In the others, each setting is drawn at random. */
 function drawnSettings(random: Random): PlanSettings {
   if (random.chance(0.5)) return {};
@@ -122,10 +131,16 @@ function drawnFaults(random: Random, kinds: readonly string[]): Fault[] {
   for (const kind of kinds) {
     const own = random.fork();
     if (own.chance(0.5)) continue;
-    const restMs = REST_MIN_MS * REST_SPREAD ** own.next();
-    for (let atMs = own.between(0, 2 * restMs); atMs < PLAY_MS; atMs += own.between(0, 2 * restMs)) {
-      faults.push({ atMs, kind, seed: own.below(2 ** 32) });
-    }
+    faults.push(...faultsOf(kind, REST_MIN_MS * REST_SPREAD ** own.next(), own));
+  }
+  return faults;
+}
+
+/** Faults of one kind, `restMs` apart on average. */
+function faultsOf(kind: string, restMs: number, random: Random): Fault[] {
+  const faults: Fault[] = [];
+  for (let atMs = random.between(0, 2 * restMs); atMs < PLAY_MS; atMs += random.between(0, 2 * restMs)) {
+    faults.push({ atMs, kind, seed: random.below(2 ** 32) });
   }
   return faults;
 }

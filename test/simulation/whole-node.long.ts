@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Archive } from '../../src/ports/archive.js';
 import { DamagedArchiveError } from '../../src/ports/damaged-archive-error.js';
-import { type Plan, planOf } from './plan.js';
+import { contested, type Plan, planOf } from './plan.js';
 import { shrink } from './shrink.js';
 import type { StoreAccess } from './simulated-store.js';
 import { type Plant, simulate } from './whole-node.js';
@@ -16,6 +16,12 @@ const SEEDS_MAX = 40;
 /** Bug that shows only if months pass. */
 const FORGETTING = 'ids that are forgotten after a quarter of the retention';
 const KEPT_DAYS = 'days that stay after they were dropped';
+/** Bug that shows only if owners change often. Two of 150 ordinary seeds reveal it, and 8 of 20 contested ones. */
+const UNFENCED = 'a fence without compare-and-set';
+
+test('contested shards pass', async () => {
+  for (const seed of SEEDS) assert.equal((await simulate(contested(planOf(seed, OPERATIONS)))).failure, undefined);
+});
 
 for (const seed of SEEDS) {
   test(`seed ${seed} passes, and a second run is identical byte for byte`, async () => {
@@ -43,7 +49,7 @@ const BUGS: Readonly<Record<string, Plant>> = {
         return appends.map(() => ({ type: 'ok' }));
       };
     }),
-  'a fence without compare-and-set': ({ store }) => {
+  [UNFENCED]: ({ store }) => {
     const write = store.write.bind(store);
     store.write = (append) => {
       const { head } = store.shard(append.shard);
@@ -96,7 +102,7 @@ const BUGS: Readonly<Record<string, Plant>> = {
 
 for (const [bug, plant] of Object.entries(BUGS)) {
   test(`${bug} is found within ${SEEDS_MAX} seeds`, async () => {
-    const { seed } = await firstFailing(plant, [FORGETTING, KEPT_DAYS].includes(bug));
+    const { seed } = await firstFailing(plant, [FORGETTING, KEPT_DAYS].includes(bug), bug === UNFENCED);
     assert.ok(seed <= SEEDS_MAX);
   });
 }
@@ -110,9 +116,10 @@ test('a failing run shrinks to a smaller one that also fails', async () => {
   assert.ok(sizeOf(smallest) < sizeOf(plan), JSON.stringify(smallest));
 });
 
-async function firstFailing(plant: Plant, hasMonths = false): Promise<Plan> {
+async function firstFailing(plant: Plant, hasMonths = false, isContested = false): Promise<Plan> {
   for (let seed = 1; seed <= SEEDS_MAX; seed++) {
-    const plan = planOf(seed, OPERATIONS, hasMonths);
+    const drawn = planOf(seed, OPERATIONS, hasMonths);
+    const plan = isContested ? contested(drawn) : drawn;
     // Only plans with a retention period, a third of all plans, have leaps of months. Skip the others.
     if (hasMonths && plan.retentionDays === undefined) continue;
     if ((await simulate(plan, plant)).failure !== undefined) return plan;
