@@ -39,7 +39,7 @@ interface Measured<T> {
 
 const ms = (name: string, toReach: number): Goal => ({ name, unit: 'ms', toReach });
 
-/** Faults to measure in a cluster with all its players. Each scene finally restores the cluster's initial state. */
+/** Faults to measure in a cluster with all its players. At the end, each scene restores the cluster's initial state. */
 const OUTAGES: Readonly<Record<string, Measured<Scene>>> = {
   kill: { goals: [ms("kill -9 of a node, warm, to its last shard's first answer", 1000)], run: kill },
   stop: { goals: [ms("SIGSTOP of a node, warm, to its last shard's first answer", 1500)], run: stop },

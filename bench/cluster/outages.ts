@@ -15,8 +15,8 @@ const BALANCE = 100;
 const CALM_SECONDS = 50;
 
 /**
- * Parameters of one round with one fault, in a cluster with all its players. Each round finally restores the cluster's
- * initial state.
+ * Parameters of one round with one fault, in a cluster with all its players. At the end, each round restores the
+ * cluster's initial state.
  */
 export interface Scene {
   readonly stage: Stage;

@@ -12,8 +12,8 @@ const AFTER = '"balanceAfter":';
 const ZERO = '0'.charCodeAt(0);
 
 /**
- * HTTP response that is searched by hand, because parsing its JSON would cost the generator more than sending the
- * request.
+ * HTTP response whose bytes are searched directly, because parsing the JSON would cost the generator more than sending
+ * the request.
  */
 export class Answer {
   readonly text: string;

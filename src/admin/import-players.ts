@@ -139,7 +139,7 @@ async function* answers(
       if (!isBlank(line)) read.push({ lineNumber, read: readLine(line, ++linesRead, operator, deps) });
       await slices.yieldWhenDue();
     }
-    // An import may take hours, and the token may have been revoked meanwhile.
+    // An import may take hours, and the token may have been revoked in the meantime.
     if (!isKnown()) throw new BodyCut('its operator may not import any more');
     const results = await Promise.all(read.map((one) => importLine(one, byHand)));
     let text = '';

@@ -35,7 +35,7 @@ export interface Taking {
 }
 
 /**
- * A shard that this node has taken over. `healed` is the number of lost entries that were appended to its log again.
+ * A shard that this node has taken over. `healed` is the number of lost entries that were appended again to its log.
  */
 export interface TakenOver {
   readonly recovered: Recovered;

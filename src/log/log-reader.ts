@@ -79,7 +79,7 @@ export async function firstEntry(shard: number, { wal, format }: LogReaderDeps):
   return bytes === undefined ? undefined : decodeEntry(bytes, shard, format);
 }
 
-/** The entry with this LSN; undefined if the log has never contained it or has trimmed it. */
+/** The entry with this LSN; undefined if the log never contained it or if it was trimmed. */
 export async function entryAt(shard: number, lsn: Lsn, { wal, format }: LogReaderDeps): Promise<ReadEntry | undefined> {
   const [bytes] = await wal.read(shard, { epoch: lsn.epoch, sequence: lsn.sequence - 1 }, 1);
   if (bytes === undefined) return undefined;

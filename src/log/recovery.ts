@@ -112,7 +112,7 @@ export async function rebuild(what: Rebuild, deps: RecoveryDeps): Promise<Recove
   return { ...reached, recent, events, marks, damaged, snapshotMs };
 }
 
-/** Checks that the log contains the newest acknowledged entry, unless the log has trimmed it. */
+/** Checks that the log contains the newest acknowledged entry, unless that entry was trimmed. */
 async function checkAcknowledged(shard: number, deps: RecoveryDeps): Promise<void> {
   const acknowledged = deps.acknowledged(shard);
   if (acknowledged === undefined || acknowledged.lsn.sequence === 0) return;

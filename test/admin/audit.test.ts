@@ -76,7 +76,7 @@ test('an audit lists every operation on every player, newest first, in pages', a
     );
     assert.deepEqual(await all(node, { beforeMillis: String(first) }), []);
 
-    // Restart the node to hibernate the players: a snapshot loads them hibernated.
+    // Restart the node, so that the players are hibernated: a snapshot loads players in hibernated form.
     await node.restart();
     assert.deepEqual(await all(node), whole);
     await operate(node, TOKENS.anna, 'POST', '/v1/snapshots');

@@ -90,7 +90,7 @@ describe('console sessions', () => {
     assert.deepEqual([foreign.status, foreign.headers.get('set-cookie')], [403, null]);
   });
 
-  test('a session can read, but changes also need its CSRF token and our page', async () => {
+  test("a session can read, but changes also need its CSRF token and the console's page", async () => {
     const { cookie, csrf } = await sessionOf(ANNA);
     const other = await sessionOf(ANNA);
     assert.equal((await ask(`${node.adminUrl}/v1/players`, 'GET', { Cookie: cookie })).status, 200);
@@ -141,7 +141,7 @@ describe('console sessions', () => {
     }
   });
 
-  test('without a session, no spelling of a path reaches more than page and sign-in', async () => {
+  test('without a session, only the page and the sign-in are served', async () => {
     for (const path of ['/console/live', '/console/%6Cive', '/console/../v1/players', '/console/%2e%2e/v1/players']) {
       const { status, text } = await ask(node.adminUrl + path, 'GET');
       assert.ok(status === 401 || text.startsWith('<!doctype html>'), `${path}: ${status} ${text}`);

@@ -39,7 +39,7 @@ test('different seeds give different runs', async () => {
   assert.notEqual(digests[0], digests[1]);
 });
 
-/** Bugs planted in walletd, or in a store that then breaks its promise. */
+/** Bugs planted in walletd, or in a store, which then breaks its contract. */
 const BUGS: Readonly<Record<string, Plant>> = {
   'answers before the append': (world) =>
     eachAccess(world, (access) => {

@@ -30,7 +30,7 @@ export function whenSignedOut(hear: () => void): void {
   onSignedOut = hear;
 }
 
-/** Reads the visitor of the current session; undefined without a session. */
+/** Fetches the visitor of the current session; undefined without a session. */
 export async function readVisitor(): Promise<Visitor | undefined> {
   try {
     return remember((await call('GET', '/console/session')) as Visitor);

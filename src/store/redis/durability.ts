@@ -65,7 +65,8 @@ async function syncedBy(client: Redis, count: number): Promise<number> {
     const tick = delay(SYNC_POLL_MS);
     const asked = ask();
     await Promise.race([asked, tick]);
-    // An earlier WAITAOF may have the answer, and the connection may end before the last one has its own.
+    // An earlier WAITAOF may already have returned the answer, and the connection may end before the last one is
+    // answered.
     asked.catch(() => {});
     if (has >= count || performance.now() >= endMs) return has;
     await tick;

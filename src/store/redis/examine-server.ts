@@ -15,7 +15,7 @@ const HEAD_MS = 1000;
  * shows passwords.
  */
 export const SEE_SETTINGS = 'check them with `walletd doctor` as the user initiator of config/users.acl';
-/** Rights that walletd never needs, each with a harmless command that shows whether the user has the right. */
+/** Rights that walletd never needs, each with a harmless command that reveals whether the user has it. */
 const SUPERFLUOUS: readonly (readonly [name: string, command: string, ...args: string[]])[] = [
   ['CONFIG GET', 'CONFIG', 'GET', 'appendfsync'],
   ['FUNCTION LOAD', 'FUNCTION', 'LOAD', 'no library'],
