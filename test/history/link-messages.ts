@@ -13,8 +13,7 @@ replies.push(8, {
 });
 
 /**
- * One message of each type between members, with every field of the first release that spoke the protocol's version. A
- * new type does not compile until it is here.
+ * One message of each type between members, with every field. The file does not compile until a new type is added here.
  */
 export const LINK_MESSAGES: { readonly [Type in PeerMessage['type']]: Extract<PeerMessage, { readonly type: Type }> } =
   {
@@ -26,6 +25,7 @@ export const LINK_MESSAGES: { readonly [Type in PeerMessage['type']]: Extract<Pe
         endpoints: ['placeBets'],
         texts: ['{}'],
         deadlinesMs: [1.5],
+        areSigned: [true],
         traced: [0],
       },
     },
