@@ -1,6 +1,6 @@
 #!/bin/sh
 # The tests use a real Redis, strace, openssl and Chromium: installs Debian's packages where they are missing, or says what to install.
-# Tests with PostgreSQL and PgBouncer are skipped without them; where root may, these are installed too.
+# Tests with PostgreSQL, PgBouncer, nginx and HAProxy are skipped without them; where root may, these are installed too.
 set -eu
 missing=
 wanted=
@@ -9,10 +9,12 @@ wanted=
 strace --version >/dev/null 2>&1 || missing="$missing strace"
 openssl version >/dev/null 2>&1 || missing="$missing openssl"
 chromium --version >/dev/null 2>&1 || missing="$missing chromium"
-# Debian keeps these two off the PATH of a user.
+# Debian keeps these programs off the PATH of a user.
 PATH="$PATH:/usr/sbin:$(echo /usr/lib/postgresql/*/bin | tr ' ' ':')"
 initdb --version >/dev/null 2>&1 || wanted="$wanted postgresql"
 pgbouncer --version >/dev/null 2>&1 || wanted="$wanted pgbouncer"
+nginx -v >/dev/null 2>&1 || wanted="$wanted nginx"
+haproxy -v >/dev/null 2>&1 || wanted="$wanted haproxy"
 # Tests that lose power are skipped without a compiler.
 gcc --version >/dev/null 2>&1 || wanted="$wanted gcc libc6-dev"
 # Tests with a wrong clock are skipped without it.
