@@ -1,6 +1,7 @@
 import { createSecretKey } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
 import { freePort } from '../../bench/support/free-port.js';
+import { messageOf } from '../../src/base/message-of.js';
 import { OpenApiDocument } from '../support/openapi-document.js';
 import { RedisServer } from '../support/redis-server.js';
 import { Scrape } from '../support/scrape.js';
@@ -280,10 +281,14 @@ export class Target implements Besieged {
       return gauges.every((gauge) => scrape.value(gauge) === 0);
     });
     const most = (this.atStart?.descriptors ?? 0) + DESCRIPTORS_SPARE;
-    await until(`${name} has at most ${most} descriptors again`, () => {
-      const held = this.maybeHeld();
-      return held === undefined || held.descriptors <= most;
-    });
+    try {
+      await until(`${name} has at most ${most} descriptors again`, () => {
+        const held = this.maybeHeld();
+        return held === undefined || held.descriptors <= most;
+      });
+    } catch (error) {
+      throw this.finding(`${messageOf(error)}\nIts open files are:\n${openFilesOf(this.walletd.pid).join('\n')}`);
+    }
   }
 
   private async verify(...args: readonly string[]): Promise<void> {
@@ -325,6 +330,23 @@ export function findHeldBy(pid: number): Held | undefined {
   if (!existsSync(folder)) return undefined;
   const residentKb = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`${folder}/status`, 'utf8'))?.[1];
   return { descriptors: readdirSync(`${folder}/fd`).length, residentMb: Math.round(Number(residentKb) / 1024) };
+}
+
+/** Targets of a process's descriptors, each with the number of descriptors that have it. */
+function openFilesOf(pid: number): string[] {
+  const folder = `/proc/${pid}/fd`;
+  const counts = new Map<string, number>();
+  for (const descriptor of readdirSync(folder)) {
+    let target: string;
+    try {
+      // The number of a socket or pipe differs for each, and says nothing.
+      target = readlinkSync(`${folder}/${descriptor}`).replace(/:\[\d+\]$/, '');
+    } catch {
+      target = 'closed meanwhile';
+    }
+    counts.set(target, (counts.get(target) ?? 0) + 1);
+  }
+  return [...counts].map(([target, count]) => `${count} ${target}`).sort();
 }
 
 export function countStatuses(statuses: Map<number, number>, { parser }: Exchange): void {
