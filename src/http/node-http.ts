@@ -48,7 +48,7 @@ export const NODE_HTTP: HttpLibrary = {
       acceptor.on('error', () => resolve(false));
       acceptor.once('close', () => resolve(false));
       acceptor.listen({ host, port }, () => {
-        // Its close came too early for the acceptor, which was still looking the host up.
+        // The listener was closed while the acceptor was still looking up the host.
         if ((app as NodeApp).isClosed) acceptor.close();
         else resolve(true);
       });

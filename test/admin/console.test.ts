@@ -90,7 +90,7 @@ describe('console sessions', () => {
     assert.deepEqual([foreign.status, foreign.headers.get('set-cookie')], [403, null]);
   });
 
-  test("a session can read, but changes also need its CSRF token and the console's page", async () => {
+  test("a session can read, but changes need its CSRF token and the console's page", async () => {
     const { cookie, csrf } = await sessionOf(ANNA);
     const other = await sessionOf(ANNA);
     assert.equal((await ask(`${node.adminUrl}/v1/players`, 'GET', { Cookie: cookie })).status, 200);

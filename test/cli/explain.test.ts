@@ -31,7 +31,7 @@ function ended(error: unknown): [number, string] {
 
 const HEAD = { lsn: { epoch: 2, sequence: 1 }, nonce: '0'.repeat(16), checksum: 0 };
 
-test('a user error is printed as one sentence, and its class decides the exit code', () => {
+test('a user error is printed as one sentence and decides the exit code', () => {
   const errors: [UserError, number][] = [
     [new UserError('no'), EXIT.failure],
     [new ConfigError('no'), EXIT.usage],
@@ -49,7 +49,7 @@ test('a user error is printed as one sentence, and its class decides the exit co
   for (const [error, code] of errors) assert.deepEqual(ended(error), [code, `walletd: ${error.message}`], error.name);
 });
 
-test('a subclass with a name of its own is printed as its base class is', () => {
+test('a subclass with its own name is printed in the same way', () => {
   class OtherError extends StoreError {
     override readonly name: string = 'OtherError';
   }

@@ -163,7 +163,7 @@ for (const [kind, [format, bytes]] of Object.entries(KINDS)) {
   });
 }
 
-test('every stored link message is known, or of a removed type and answered as unknown', () => {
+test('every stored link message is known or has a removed type', () => {
   const links = [...stored].filter(([key]) => key.startsWith('link-') && key.endsWith(` ${WIRE}`));
   for (const [key, digits] of links) {
     const message = packr.unpack(Buffer.from(digits, 'hex')) as { readonly type: string };

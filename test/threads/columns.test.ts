@@ -11,7 +11,7 @@ test('callbacks in columns arrive as they were sent', () => {
   assert.deepEqual([callbackAt(columns, 0), callbackAt(columns, 1)], [SIGNED, UNSIGNED]);
 });
 
-test('callbacks of a node that does not say whether they are signed count as signed', () => {
+test('callbacks that a node does not mark as signed or unsigned count as signed', () => {
   const { areSigned: _, ...columns } = columnsOf(7, [UNSIGNED]);
   assert.equal(callbackAt(columns, 0).isSigned, true);
 });
