@@ -87,11 +87,16 @@ export function findRoute(
         from = result.next;
         if (clock.monotonicMs() < toldMs + TELL_MS) continue;
         toldMs = clock.monotonicMs();
-        yield { type: 'progress', done: (shard + (from ?? 0) / result.players) / service.shardCount };
+        yield { type: 'progress', done: (shard + doneOfShard(from, result.players)) / service.shardCount };
       }
     }
     yield { type: 'end', isCut: false, notes };
   }
+}
+
+/** Share of a shard that was searched, from 0 to 1. `next` is the player to continue with; undefined at the end. */
+export function doneOfShard(next: number | undefined, players: number): number {
+  return next === undefined ? 1 : next / players;
 }
 
 function bodyOf(line: SearchLine, place: string): object {

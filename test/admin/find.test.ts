@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { doneOfShard } from '../../src/admin/find.js';
 import { bet, importPlayers, PlatformClient, settlement } from '../support/client.js';
 import { TestCluster } from '../support/test-cluster.js';
 import { TestNode } from '../support/test-node.js';
@@ -27,6 +28,10 @@ async function find(adminUrl: string, query: string): Promise<Line[]> {
 
 const END = { type: 'end', isCut: false, notes: [] };
 const seen = (lines: readonly Line[]) => lines.map(({ username, kind, what, type }) => [type, username, kind, what]);
+
+test('the progress of a search is a number, even for a shard without players', () => {
+  assert.deepEqual([doneOfShard(undefined, 0), doneOfShard(undefined, 8), doneOfShard(2, 8)], [1, 1, 0.25]);
+});
 
 describe('an ID is found without knowing the player', () => {
   let node: TestNode;
