@@ -13,6 +13,10 @@ if [ "${1-}" = --long ]; then
 elif [ -n "${1-}" ]; then
   kind='(test|long)'
 fi
+if [ $# -gt 1 ]; then
+  echo "only one pattern is possible: join several with |, such as 'wallet|engine/'" >&2
+  exit 2
+fi
 files=$(find test -name '*.ts' | grep -E "\.$kind\.ts$" | grep -E -- "${1-}" | sort | sed 's|^\(.*\)\.ts$|dist/\1.js|')
 # Without a file node would look for tests by itself.
 if [ -z "$files" ]; then
