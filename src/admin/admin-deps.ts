@@ -201,7 +201,7 @@ export type TokenRefusal =
   | 'too many wrong tokens'
   | 'the role monitor'
   | 'the role read'
-  | 'not asked by this machine itself'
+  | 'not sent by this machine itself'
   | 'no session'
   | 'not sent by the console';
 

@@ -152,7 +152,7 @@ export class AdminServer {
       // them closed the connection.
       if (socket.destroyed || this.asking.get(socket)?.writableEnded === false) {
         socket.destroy();
-        throw badRequest('ask again when you are answered');
+        throw badRequest('wait for the answers to your other requests');
       }
       this.asking.set(socket, reply.raw);
       // `onResponse` is not suitable, because it is not called when the client disconnects.
@@ -297,7 +297,7 @@ function toProblem(error: unknown, { method, url }: FastifyRequest, deps: AdminD
   if (statusCode === 413) return new Problem(413, message, 'body-too-large');
   if (statusCode < 500) return new Problem(statusCode, message, 'bad-request');
   deps.log.error({ code: 'operator-api-failed', method, url, error: message }, 'operator API request failed');
-  return new Problem(500, 'a fault of ours; the log has more', 'internal-error');
+  return new Problem(500, 'an internal error; the log has the details', 'internal-error');
 }
 
 function announcesBody({ headers }: IncomingMessage): boolean {

@@ -31,12 +31,14 @@ export function approvalRoutes(
 ): Route[] {
   const { scales } = settings;
   const inTurn = atOnce(SCANS_MAX, 'lists of approvals');
-  const params = object({ id: string({ description: 'Of the approval.', message: 'must be the id of an approval' }) });
+  const params = object({
+    id: string({ description: 'Id of the approval.', message: 'must be the id of an approval' }),
+  });
 
   const listing = route('GET', PATH, {
     operationId: 'listApprovals',
     tag: 'players',
-    summary: 'Money that waits until another operator approves, over all players, newest first',
+    summary: 'Pending approvals of money movements, over all players, newest first',
     query: object({}, { ...page, before }),
     responses: { 200: answer('A page', exactly({ approvals: list(ref('Approval')), next: cursor })) },
     problems: [400],
@@ -56,7 +58,7 @@ export function approvalRoutes(
       tag: 'players',
       summary,
       params,
-      responses: { 200: answer('Decided, now or before', ref('DecidedApproval')) },
+      responses: { 200: answer('Decided, by this request or an earlier one', ref('DecidedApproval')) },
       problems: [403, 404, 409, 413, 415],
       handle: async ({ params: { id: approval }, operator: by }) => {
         const { username, id } = mustReadApprovalId(approval);
@@ -81,8 +83,8 @@ export function approvalRoutes(
 
   return [
     listing,
-    deciding('approve', 'Moves money that another operator has asked for'),
-    deciding('refuse', 'Refuses money that an operator has asked for'),
+    deciding('approve', 'Approves a money movement that another operator has requested'),
+    deciding('refuse', 'Refuses a money movement that an operator has requested'),
   ];
 
   async function mustDecided(username: string, id: string): Promise<{ currency: string; operation: OperationView }> {

@@ -4,7 +4,7 @@ import { Problem } from './problem.js';
 export function atOnce(most: number, what: string): <T>(run: () => Promise<T>) => Promise<T> {
   let count = 0;
   return async (run) => {
-    if (count >= most) throw new Problem(503, `${most} ${what} are under way: come again`, 'overloaded');
+    if (count >= most) throw new Problem(503, `${most} ${what} are running: try again later`, 'overloaded');
     count++;
     try {
       return await run();

@@ -26,22 +26,22 @@ export function auditRoute(
   return route('GET', '/v1/operations', {
     operationId: 'auditOperations',
     tag: 'players',
-    summary: 'What operators did to players, over all of them: who, when, from where and why; newest first',
+    summary: 'Operations on all players: operator, time, address and reason; newest first',
     query: object(
       {},
       {
         by: string({
           codePoints: [1, NAME_LENGTH_MAX],
-          description: 'The name of the operator.',
+          description: 'Name of the operator.',
           message: 'must be the name of an operator',
         }),
         type: choice(OPERATION_TYPES, {
-          description: 'What was done.',
+          description: 'Type of the operation.',
           message: `must be one of ${OPERATION_TYPES.join(', ')}`,
         }),
         username: id,
-        fromMillis: wholeNumber(0, FOREVER, 0, 'From this time on.'),
-        beforeMillis: wholeNumber(0, FOREVER, FOREVER, 'Before this time.'),
+        fromMillis: wholeNumber(0, FOREVER, 0, 'Only operations at or after this time.'),
+        beforeMillis: wholeNumber(0, FOREVER, FOREVER, 'Only operations before this time.'),
         ...page,
         before,
       },

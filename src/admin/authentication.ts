@@ -19,7 +19,7 @@ const MAY_ONLY = { monitor: 'read metrics, health, snapshots and the cluster', r
 /** Operator name when no token is set and only this machine can send requests. */
 const LOCAL_NAME = 'local';
 const IPV4_IN_IPV6 = '::ffff:';
-const CURE = 'without admin.token only programs and browsers of this machine may ask (docs/proxies.md)';
+const CURE = 'without admin.token only programs and browsers of this machine may call (docs/proxies.md)';
 /**
  * Values of `sec-fetch-site` that the console's own page sends. `none` means that the user typed the address or opened
  * a bookmark.
@@ -186,7 +186,7 @@ export class Authentication {
   private mustBeOpenFor(address: string): void {
     if (!this.throttle.isClosedFor(address)) return;
     this.refuse('too many wrong tokens', () => address);
-    throw new Problem(429, 'too many wrong tokens came from your address: wait a minute', 'too-many-attempts');
+    throw new Problem(429, 'too many wrong tokens from your address: wait a minute', 'too-many-attempts');
   }
 
   private wrongToken(address: string, token: string, detail: string, code = 'unauthorized'): Problem {
@@ -206,7 +206,7 @@ export class Authentication {
     const given = request.headers[CSRF_HEADER];
     if (typeof given === 'string' && isEqual(given, session.csrf)) return session;
     this.refuse('not sent by the console', () => `${session.name} at ${addressOf(request)}`);
-    throw new Problem(403, `a session changes something only with its ${CSRF_HEADER}`, 'forbidden');
+    throw new Problem(403, `a change by a session requires its ${CSRF_HEADER}`, 'forbidden');
   }
 
   /**
@@ -218,7 +218,7 @@ export class Authentication {
     const header = findForeignHeader(request);
     if (header === undefined) return { name: LOCAL_NAME, address };
     const detail = describeCarried(header, CURE);
-    this.refuse('not asked by this machine itself', () => address, detail);
+    this.refuse('not sent by this machine itself', () => address, detail);
     throw new Problem(refusedWith, detail, refusedWith === 401 ? 'unauthorized' : 'forbidden');
   }
 

@@ -24,7 +24,7 @@ export async function* bodyUntilCut(
   });
   isCut.catch(() => {});
   const onSilence = () => {
-    if (isReading) cut('nothing came for too long');
+    if (isReading) cut('nothing was received for too long');
     // Destroy the connection of a client that does not read its answer, because it would otherwise stay open forever.
     else if (response.writableNeedDrain) response.destroy();
   };

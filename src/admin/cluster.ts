@@ -14,11 +14,15 @@ const REFUSALS: Readonly<Record<ClusterRefusal, (node: string) => Problem>> = {
   'node-takes-none': (node) =>
     new Problem(
       409,
-      `the node ${node} takes no shards: it is draining, gone, or has not the archive of the others`,
+      `the node ${node} accepts no shards: it is draining, gone, or uses a different archive from the other nodes`,
       'node-takes-none',
     ),
   'table-has-changed': () =>
-    new Problem(409, 'the plan has changed meanwhile: look, and ask again', 'table-has-changed'),
+    new Problem(
+      409,
+      'the shard assignment has changed in the meantime: check it, and repeat the request',
+      'table-has-changed',
+    ),
 };
 
 /** Routes for the cluster's nodes: their state, and commands for them. */
@@ -29,7 +33,7 @@ export function clusterRoutes({ cluster, service, log }: AdminDeps): Route[] {
       tag: 'cluster',
       summary,
       params: object({ node }),
-      responses: { 200: answer('It is written down; the shards move by and by', ref('Cluster')) },
+      responses: { 200: answer('The request is recorded; the shards move one by one', ref('Cluster')) },
       problems: [400, 403, 404, 409, 413, 415],
       handle: async ({ params: { node }, operator: by }) => {
         const joined = mustJoined();
@@ -44,8 +48,8 @@ export function clusterRoutes({ cluster, service, log }: AdminDeps): Route[] {
       operationId: 'readCluster',
       isForMonitors: true,
       tag: 'cluster',
-      summary: 'The nodes that share the shards, as this one sees them',
-      responses: { 200: answer('Nodes, shards and the plan', ref('Cluster')) },
+      summary: 'The nodes that share the shards, as seen by this node',
+      responses: { 200: answer('Nodes, shards and the shard assignment', ref('Cluster')) },
       problems: [404],
       handle: async () => mustStatus(mustJoined()),
     }),
@@ -53,30 +57,33 @@ export function clusterRoutes({ cluster, service, log }: AdminDeps): Route[] {
       operationId: 'listMoves',
       isForMonitors: true,
       tag: 'cluster',
-      summary:
-        'Shards that went from one node to another, newest first, as far as this node has seen them since it joined',
-      responses: { 200: answer('The newest of them', exactly({ moves: list(ref('ClusterMove')) })) },
+      summary: 'Moves of shards between nodes, newest first, that this node has seen since it joined',
+      responses: { 200: answer('The newest moves', exactly({ moves: list(ref('ClusterMove')) })) },
       problems: [404],
       handle: async () => ({
         moves: mustJoined().moves.map(({ timeMs, ...move }) => ({ ...move, timeMillis: timeMs })),
       }),
     }),
-    draining('drain', 'drainNode', 'Has a node give its shards away, and take none'),
-    draining('undrain', 'undrainNode', 'Lets a node have shards again'),
+    draining('drain', 'drainNode', 'Drains a node: its shards move to other nodes, and it gets no new ones'),
+    draining('undrain', 'undrainNode', 'Undrains a node: it may own shards again'),
     route('POST', '/v1/cluster/shards/{shard}/move', {
       operationId: 'moveShard',
       tag: 'cluster',
       summary: 'Moves a shard to a node',
       params: object({ shard: string({ description: 'A whole number.' }) }),
       body: object({ node }, {}, { additionalProperties: false }),
-      responses: { 200: answer('It is written down; the shard moves in a moment', ref('Cluster')) },
+      responses: { 200: answer('The request is recorded; the shard moves shortly', ref('Cluster')) },
       problems: [400, 403, 404, 409, 413, 415],
       handle: async ({ params, body: { node }, operator }) => {
         const joined = mustJoined();
         const shard = Number(params.shard);
         if (!SHARD.test(params.shard)) throw badRequest('shard must be a whole number');
         if (shard >= service.shardCount) {
-          throw new Problem(404, `there is no shard ${shard}: they are 0 to ${service.shardCount - 1}`, 'not-found');
+          throw new Problem(
+            404,
+            `there is no shard ${shard}: shards are numbered 0 to ${service.shardCount - 1}`,
+            'not-found',
+          );
         }
         refuse(await inTime(joined.moveShard(shard, node, operator.name)), node);
         log.info({ shard, node, by: operator }, 'operator assigned a shard to a node');
@@ -93,7 +100,7 @@ export function clusterRoutes({ cluster, service, log }: AdminDeps): Route[] {
 
 function mustStatus({ status }: ClusterService): object {
   if (status !== undefined) return status;
-  throw new Problem(503, 'the table of the cluster has not answered yet', 'starting');
+  throw new Problem(503, 'the membership registry has not answered yet', 'starting');
 }
 
 function refuse(refusal: ClusterRefusal | undefined, node: string): void {
@@ -103,6 +110,6 @@ function refuse(refusal: ClusterRefusal | undefined, node: string): void {
 /** Maps an outage of the membership registry to a 503. */
 function inTime(answered: Promise<ClusterRefusal | undefined>): Promise<ClusterRefusal | undefined> {
   return answered.catch((error: Error) => {
-    throw new Problem(503, `the table of the cluster does not answer: ${error.message}`, 'table-away');
+    throw new Problem(503, `the membership registry does not answer: ${error.message}`, 'table-away');
   });
 }

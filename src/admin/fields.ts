@@ -36,14 +36,15 @@ export const undoes: Schema<Undone> = object(
     attempt: integer({
       minimum: 2,
       maximum: UNDO_ATTEMPTS_MAX,
-      description: 'Asks again for an approval that was refused or has expired.',
+      description: 'Number of the attempt, to request an approval again after a refusal or expiry.',
       message: `must be a whole number from 2 to ${UNDO_ATTEMPTS_MAX}`,
     }),
   },
   {
     additionalProperties: false,
-    description: 'What a correction takes back, in the place of an id: the id is made of it and of the amount.',
-    message: 'must say what is taken back: its type and id, and of a credit or reward the productId',
+    description:
+      'The movement that this correction takes back. Replaces the id, which walletd derives from the movement and the amount.',
+    message: 'must identify the movement to take back by type and id, and for a credit or reward by productId',
   },
 );
 
@@ -51,7 +52,7 @@ export const reason = string({
   codePoints: [1, REASON_LENGTH_MAX],
   wellFormed: true,
   pattern: '\\S',
-  message: `must be a text of 1 to ${REASON_LENGTH_MAX} characters`,
+  message: `must be a string of 1 to ${REASON_LENGTH_MAX} characters`,
 });
 
 export const currency = string({
@@ -62,8 +63,8 @@ export const currency = string({
 
 /** Amount whose range and number of decimals depend on the currency; see `mustUnits`. */
 export const amount = number({
-  description: 'In whole currency, exact to its last decimal.',
-  message: 'must be a number, such as 1234.56: without quotes, and with nothing between thousands',
+  description: 'In whole currency units, exact to the last decimal.',
+  message: 'must be a number such as 1234.56, without quotes or thousands separators',
 });
 
 /**
@@ -73,14 +74,15 @@ export const amount = number({
 export const sessionToken = string({
   codePoints: [1, ID_LENGTH_MAX],
   wellFormed: true,
-  description: 'At least 16 random characters; some products take at most 20. It is kept as a digest, and never told.',
+  description:
+    'At least 16 random characters; some products accept at most 20. walletd stores only a digest and never returns the token.',
   message: `must be a string of 1 to ${ID_LENGTH_MAX} characters`,
 });
 
 export const endMillis = integer({
   minimum: 0,
   maximum: Number.MAX_SAFE_INTEGER,
-  description: 'When the session ends by itself: milliseconds since 1970. Left out: never.',
+  description: 'Time at which the session expires, in milliseconds since 1970. Omitted: the session does not expire.',
   message: 'must be a whole number of milliseconds since 1970',
 });
 
@@ -97,10 +99,10 @@ export function oneOf<const T extends string>(values: readonly T[], absent: T, d
 }
 
 export const page = {
-  limit: wholeNumber(1, PAGE_MAX, PAGE_DEFAULT, 'How many at the most.'),
+  limit: wholeNumber(1, PAGE_MAX, PAGE_DEFAULT, 'Maximum number of results.'),
 };
-export const before = string({ description: '`next` of the page before.', message: 'must come once' });
+export const before = string({ description: '`next` of the previous page.', message: 'must come once' });
 export const openSince = choice(OPEN_SINCE, {
-  description: 'Only what was closed, and is open once more since this came.',
+  description: 'Only transactions that were reopened by this event after they were closed.',
   message: `must be ${OPEN_SINCE.join(', ')}`,
 });

@@ -37,26 +37,26 @@ export function findPlayersRoute(
   return route('GET', '/v1/players', {
     operationId: 'findPlayers',
     tag: 'players',
-    summary: 'Players, all or by the beginning of their names; in no order that means anything',
+    summary: 'Players, all or by the beginning of their names, in no particular order',
     query: object(
       {},
       {
         prefix: string({
           maxLength: PREFIX_LENGTH_MAX,
           default: '',
-          description: 'What their names begin with.',
+          description: 'Beginning of the names.',
           message: `must come once, and have at most ${PREFIX_LENGTH_MAX} characters`,
         }),
         ...page,
-        after: string({ description: '`next` of the page before.', message: 'must come once' }),
+        after: string({ description: '`next` of the previous page.', message: 'must come once' }),
       },
     ),
     responses: {
       200: answer(
-        'A page. It can have fewer players than asked for, also none, and a `next` all the same',
+        'A page. It can have fewer players than requested, or none, and still have a `next`',
         exactly({
           players: list(ref('FoundPlayer')),
-          next: { type: ['string', 'null'], description: '`after` of the next page; null: there is none.' },
+          next: { type: ['string', 'null'], description: '`after` of the next page; null: this is the last page.' },
         }),
       ),
     },

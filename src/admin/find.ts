@@ -30,16 +30,16 @@ export function findRoute(
   return route('GET', '/v1/find', {
     operationId: 'findId',
     tag: 'transactions',
-    summary: 'Who has a transaction, round, request or operation of this id, over all players',
+    summary: 'Finds transactions, rounds, requests and operations with this id among all players',
     query: object(
       { id },
       {
-        in: oneOf(PLACES, 'memory', 'Where to look. One node reads archive or log for one search at a time.'),
+        in: oneOf(PLACES, 'memory', 'Places to search. A node reads the archive or the log for one search at a time.'),
       },
     ),
     responses: {
       200: answer(
-        `Hits as they are found, at most ${HITS_MAX}; how far it is, once a second or more often; and how it ended`,
+        `Hits as they are found, at most ${HITS_MAX}; the progress, at least once a second; and finally the result`,
         ref('FindLine'),
         'application/x-ndjson',
       ),
@@ -58,7 +58,7 @@ export function findRoute(
 
   function inMemory(id: string, isWanted: () => boolean): StoreSearch {
     if (searches >= SEARCHES_MAX) {
-      throw new Problem(503, `${SEARCHES_MAX} searches are under way: come again`, 'overloaded');
+      throw new Problem(503, `${SEARCHES_MAX} searches are running: try again later`, 'overloaded');
     }
     searches++;
     return { lines: memory(id, isWanted), stop: () => void searches-- };
@@ -74,7 +74,7 @@ export function findRoute(
         // Request one hit more than needed, to find out whether there are more.
         const result = await service.askShard(shard, { type: 'find-id', id, from, limit: left + 1 });
         if (result.type === 'failed') {
-          notes.push(`shard ${shard} was not looked through: ${FAILURES[result.failure].sentence}`);
+          notes.push(`shard ${shard} was not searched: ${FAILURES[result.failure].sentence}`);
           break;
         }
         if (result.type !== 'found-ids') throw new Error('ids answer a search for ids');

@@ -75,10 +75,14 @@ export function importRoute(deps: ImportDeps, byHand: MoneyMover, stopping: Abor
   return route<object, object, unknown>('POST', '/v1/players:import', {
     operationId: 'importPlayers',
     tag: 'players',
-    summary: 'Creates players with their opening balances, a line of JSON each',
+    summary: 'Creates players with their opening balances, from one line of JSON each',
     lines: line,
     responses: {
-      200: answer('A line for each line, then one with the sums', ref('ImportLine'), 'application/x-ndjson'),
+      200: answer(
+        'One line for each line of the request, then one with the totals',
+        ref('ImportLine'),
+        'application/x-ndjson',
+      ),
     },
     problems: [400, 403, 413, 415],
     handle: async ({ body, operator, raw, isKnown }, reply) => {
@@ -98,7 +102,7 @@ async function* report(
 ): AsyncGenerator<string> {
   const sums = { created: 0, skipped: 0, refused: 0 };
   let lines = 0;
-  let cut: string | undefined = 'its client has gone';
+  let cut: string | undefined = 'the client has disconnected';
   try {
     for await (const { text, results, lineNumber } of answers(chunks, by, deps, byHand)) {
       for (const result of results) sums[result]++;
@@ -161,7 +165,7 @@ function readLine(
   let value: unknown;
   try {
     if (count > deps.settings.importLinesMax) {
-      throw badRequest(`an import has at most ${deps.settings.importLinesMax} lines: send the rest in another`);
+      throw badRequest(`an import may have at most ${deps.settings.importLinesMax} lines: send the rest in another`);
     }
     value = parse(line, count === 1);
     return toCommand(value, by, deps);
@@ -181,7 +185,7 @@ async function importLine({ lineNumber: line, read }: ReadLine, byHand: MoneyMov
 }
 
 function parse(line: Buffer | undefined, isFirst: boolean): unknown {
-  if (line === undefined) throw badRequest(`a line has at most ${LINE_BYTES_MAX} bytes`);
+  if (line === undefined) throw badRequest(`a line may have at most ${LINE_BYTES_MAX} bytes`);
   if (!isUtf8(line)) throw badRequest('the line is not UTF-8');
   try {
     return JSON.parse(isFirst ? withoutMark(line.toString()) : line.toString());

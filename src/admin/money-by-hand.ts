@@ -126,7 +126,7 @@ export class MoneyByHand {
   private problemOf({ limit, max, left }: BrokenLimit, name: string, currency: string, amount: Units): Problem {
     const scale = this.deps.settings.scales.of(currency);
     const inCurrency = (units: bigint) => `${formatSum(units, scale)} ${currency}`;
-    const asked = `this operation has ${formatUnits(Math.abs(amount), scale)} ${currency}`;
+    const asked = `this operation moves ${formatUnits(Math.abs(amount), scale)} ${currency}`;
     switch (limit) {
       case 'amount':
         return new Problem(

@@ -10,14 +10,14 @@ export function answer(description: string, schema: object, type = 'application/
 const PROBLEMS: Readonly<Record<number, string>> = {
   400: 'The request is not valid',
   401: 'The token is missing or wrong',
-  403: 'The operator may not: the role of the token does not allow it, or a limit is in the way',
-  404: 'There is no such thing',
-  409: 'It contradicts what is there',
+  403: 'Not allowed by the role of the token or by a limit',
+  404: 'Not found',
+  409: 'The request conflicts with the current state',
   413: 'The body is too large',
-  415: 'Content-Type is not one that is read',
-  429: 'It was too often, or too many wait: come again in a minute',
-  500: 'A fault of ours',
-  503: 'Not now: it may be repeated',
+  415: 'The Content-Type is not supported',
+  429: 'Too many requests, or too many pending approvals: try again in a minute',
+  500: 'Internal error',
+  503: 'Temporarily unavailable: the request may be repeated',
 };
 /** Problems that can occur in every operation with a token. */
 const ALWAYS = [401, 429, 500, 503];

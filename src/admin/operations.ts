@@ -15,7 +15,7 @@ export function operationsRoute({ service, settings }: AdminDeps): Route {
   return route('GET', '/v1/players/{username}/operations', {
     operationId: 'listOperations',
     tag: 'players',
-    summary: 'What operators did to a player: who, when, from where and why; newest first',
+    summary: 'Operations on a player: operator, time, address and reason; newest first',
     params: object({ username: id }),
     query: object({}, { ...page, before }),
     responses: { 200: answer('A page', exactly({ operations: list(ref('Operation')), next: cursor })) },

@@ -19,12 +19,12 @@ export function playerLogRoute(
   return route('GET', '/v1/players/{username}/log', {
     operationId: 'readPlayerLog',
     tag: 'transactions',
-    summary: "A player's events as the log of his shard has them, oldest first, with the ids of their requests",
+    summary: "A player's events from the log of the player's shard, oldest first, with the ids of their requests",
     params: object({ username: id }),
-    query: object({}, { from: wholeNumber(0, VERSION_MAX, 0, 'Events that made an older version are left out.') }),
+    query: object({}, { from: wholeNumber(0, VERSION_MAX, 0, 'Leaves out events with a lower version.') }),
     responses: {
       200: answer(
-        `Events as they are read, at most ${EVENTS_MAX}; how far it is, once a second or more often; and how it ended`,
+        `Events as they are read, at most ${EVENTS_MAX}; the progress, at least once a second; and finally the result`,
         ref('LogLine'),
         'application/x-ndjson',
       ),

@@ -22,8 +22,8 @@ export function playerRoundsRoute({ service, settings }: AdminDeps): Route {
     query: object({}, { ...page, before }),
     responses: {
       200: answer(
-        'The rounds of a page of transactions: one that has more of them is on the next page, too. A page may have fewer than ' +
-          `\`limit\`: it tells at most ${PAGE_MESSAGES_MAX} messages.`,
+        'The rounds of a page of transactions. A round whose transactions continue is also on the next page. A page may have fewer than ' +
+          `\`limit\`, because it has at most ${PAGE_MESSAGES_MAX} messages.`,
         exactly({ rounds: list(ref('Round')), next: cursorSchema }),
       ),
     },

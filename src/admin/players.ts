@@ -41,7 +41,7 @@ export function playerRoutes({ service, settings }: AdminDeps, byHand: MoneyByHa
     params,
     body: object({ currency }, {}, only),
     responses: {
-      200: answered('The player was there already', ref('Player')),
+      200: answered('The player existed already', ref('Player')),
       201: answered('Created', ref('Player')),
     },
     problems: PROBLEMS,
@@ -84,7 +84,8 @@ export function playerRoutes({ service, settings }: AdminDeps, byHand: MoneyByHa
   const setSession = route('PUT', `${PLAYER}/session`, {
     operationId: 'setSession',
     tag: 'players',
-    summary: "Sets the token that a player's bets, tips and balance are asked with, in the place of the one before",
+    summary:
+      "Sets the session token that a player's bets, tips and balance reads must carry; replaces the former token",
     params,
     body: object({ token: sessionToken }, { endMillis }, only),
     responses: { 200: answered('The player', ref('Player')) },
@@ -118,8 +119,8 @@ export function playerRoutes({ service, settings }: AdminDeps, byHand: MoneyByHa
         only,
       ),
       responses: {
-        200: answered('Done, now or by an earlier request with this id', ref('Movement')),
-        202: answered('It waits until another operator approves', ref('WaitingMovement')),
+        200: answered('Done, by this request or an earlier one with the same id', ref('Movement')),
+        202: answered('Waits for the approval of another operator', ref('WaitingMovement')),
       },
       problems: PROBLEMS,
       handle: async ({ params, body: { id, amount: sent }, operator }, reply) => {
@@ -137,12 +138,12 @@ export function playerRoutes({ service, settings }: AdminDeps, byHand: MoneyByHa
   const correct = route('POST', `${PLAYER}/corrections`, {
     operationId: 'correct',
     tag: 'players',
-    summary: 'Corrects a balance by an amount of either sign, for a reason',
+    summary: 'Corrects a balance by a positive or negative amount, with a reason',
     params,
     body: object({ amount, reason }, { id: operationId, undoes, allowNegativeBalance: flag }, only),
     responses: {
-      200: answered('Done, now or by an earlier request with this id', ref('Correction')),
-      202: answered('It waits until another operator approves', ref('WaitingMovement')),
+      200: answered('Done, by this request or an earlier one with the same id', ref('Correction')),
+      202: answered('Waits for the approval of another operator', ref('WaitingMovement')),
     },
     problems: PROBLEMS,
     handle: async ({ params, body, operator: by }, reply) => {
@@ -161,11 +162,11 @@ export function playerRoutes({ service, settings }: AdminDeps, byHand: MoneyByHa
   return [
     create,
     read,
-    movement('deposits', 'deposit', 'Gives money to a player'),
-    movement('withdrawals', 'withdraw', 'Takes money from a player'),
+    movement('deposits', 'deposit', "Deposits money to a player's balance"),
+    movement('withdrawals', 'withdraw', "Withdraws money from a player's balance"),
     correct,
-    blocking('block', 'blockPlayer', 'Refuses bets of a player'),
-    blocking('unblock', 'unblockPlayer', 'Takes bets of a player again'),
+    blocking('block', 'blockPlayer', 'Blocks a player: further bets are refused'),
+    blocking('unblock', 'unblockPlayer', 'Unblocks a player: bets are accepted again'),
     setSession,
     endSession,
   ];
@@ -212,9 +213,9 @@ export function playerRoutes({ service, settings }: AdminDeps, byHand: MoneyByHa
 function mustCorrectionId({ id, undoes }: { readonly id?: string; readonly undoes?: Undone }, amount: string): string {
   if (undoes === undefined) {
     if (id !== undefined) return id;
-    throw badRequest('id must be there, or undoes in its place');
+    throw badRequest('id is required, unless there is undoes');
   }
-  if (id !== undefined) throw badRequest('id and undoes are both there: an undo has an id of its own');
+  if (id !== undefined) throw badRequest('id and undoes cannot be combined: an undo has its own id');
   const isCredit = (UNDOABLE_CREDITS as readonly string[]).includes(undoes.type);
   if (isCredit !== (undoes.productId !== undefined)) {
     throw badRequest(`undoes.productId must ${isCredit ? 'name the product of' : 'not be there for'} a ${undoes.type}`);

@@ -12,7 +12,7 @@ export function processRoutes({ service, observability }: AdminDeps, openapi: ()
     route('GET', '/livez', {
       operationId: 'isLive',
       tag: 'health',
-      summary: 'Whether the process runs',
+      summary: 'Whether the process is running',
       isOpen: true,
       responses: { 200: answer('It does', exactly({ status: { const: 'ok' } })) },
       handle: async () => ({ status: 'ok' }),
@@ -20,16 +20,16 @@ export function processRoutes({ service, observability }: AdminDeps, openapi: ()
     route('GET', '/readyz', {
       operationId: 'isReady',
       tag: 'health',
-      summary: 'Whether a new bet can be taken; who may read is told about each shard too',
+      summary: 'Whether new bets are accepted; callers with the right to read also get the state of each shard',
       isOpen: true,
       isForMonitors: true,
       responses: {
         200: answer(
-          'It takes callbacks: every shard has recovered once, or the node is a member of its cluster',
+          'Ready for callbacks: every shard has recovered once, or the node is a member of its cluster',
           readiness('ready'),
         ),
         503: answer(
-          'Not yet. `archive-unknown`: names of archived rounds are not known, and the archive does not tell them',
+          'Not ready. `archive-unknown`: the keys of archived rounds are unknown, and the archive does not answer',
           readiness('starting', 'archive-unknown'),
         ),
       },

@@ -7,11 +7,14 @@ import { TRANSACTION_STATES } from '../wallet/state/transaction-record.js';
 
 /** Schemas of the operator API's answers, in OpenAPI notation. A test checks real answers against them. */
 export const text = { type: 'string' };
-const amount = { type: 'number', description: 'In whole currency, exact to its last decimal.' };
+const amount = { type: 'number', description: 'In whole currency units, exact to the last decimal.' };
 const reason = { type: 'string', minLength: 1, maxLength: REASON_LENGTH_MAX };
 export const count = { type: 'integer', minimum: 0 };
 const millis = { type: 'integer', minimum: 0, description: 'Milliseconds since 1970.' };
-export const cursor = { type: ['string', 'null'], description: '`before` of the next page; null: there is none.' };
+export const cursor = {
+  type: ['string', 'null'],
+  description: '`before` of the next page; null: this is the last page.',
+};
 const currency = { type: 'string', pattern: CURRENCY.source };
 
 type Properties = Readonly<Record<string, object>>;
@@ -44,7 +47,7 @@ const transaction = {
 const optionalOfTransaction = {
   betAmount: amount,
   payoutAmount: amount,
-  openSince: { enum: OPEN_SINCE, description: 'It was closed, and is open once more since this came.' },
+  openSince: { enum: OPEN_SINCE, description: 'The event that reopened the transaction after it was closed.' },
 };
 const shard = { type: 'integer', minimum: 0 };
 const verifyBegun = { startedMillis: millis, by: exactly({ name: text, address: text }), deep: { type: 'boolean' } };
@@ -61,20 +64,24 @@ const operationType = {
   enum: OPERATION_TYPES,
 };
 const operator = {
-  oneOf: [exactly({ name: text, address: text }), { type: 'null', description: 'It was before operators had names.' }],
+  oneOf: [
+    exactly({ name: text, address: text }),
+    { type: 'null', description: 'The operation is older than named operators.' },
+  ],
 };
 const decidedBy = {
   ...exactly({ name: text, address: text }),
-  description: 'The other operator, who approved or refused it.',
+  description: 'The other operator, who approved or refused the request.',
 };
 
 /** Period that the ledger totals cover. */
 export const ledgerScope = {
   sinceMillis: {
-    oneOf: [millis, { type: 'null', description: 'From the first entry of all.' }],
-    description: 'What was before is lacking: the store is older than what counts here.',
+    oneOf: [millis, { type: 'null', description: 'The totals start with the first log entry.' }],
+    description:
+      'Start of the totals. Movements before this time are not included, because the store is older than the totals.',
   },
-  isWhole: { type: 'boolean', description: 'False: there are more currencies or products than are counted.' },
+  isWhole: { type: 'boolean', description: 'False: there are more currencies or products than walletd counts.' },
   shardsLeftOut: { ...count, description: 'Shards that did not answer.' },
 };
 
@@ -83,8 +90,8 @@ const searchEnds = [
   exactly({ type: { const: 'progress' }, done: { type: 'number', minimum: 0, maximum: 1 } }),
   exactly({
     type: { const: 'end' },
-    isCut: { type: 'boolean', description: 'There were more hits.' },
-    notes: { ...list(text), description: 'What cannot be known, in sentences.' },
+    isCut: { type: 'boolean', description: 'True: there were more hits.' },
+    notes: { ...list(text), description: 'Sentences that describe what the search could not find out.' },
   }),
   exactly({ type: { const: 'failed' }, reason: text, done: { type: 'number', minimum: 0, maximum: 1 } }),
 ];
@@ -94,17 +101,20 @@ export const operatorSchemas = {
   Player: exactly({
     ...player,
     openBets: { ...count, description: 'Bets that are OPEN or WAITING.' },
-    openStakes: { ...amount, description: 'The sum of their stakes, in whole currency, exact to its last decimal.' },
+    openStakes: {
+      ...amount,
+      description: 'The sum of the stakes of these bets, in whole currency units, exact to the last decimal.',
+    },
     session: {
       oneOf: [
         exactly({
           endMillis: {
-            oneOf: [millis, { type: 'null', description: 'It does not end by itself.' }],
+            oneOf: [millis, { type: 'null', description: 'The session does not expire.' }],
           },
         }),
-        { type: 'null', description: 'There is none.' },
+        { type: 'null', description: 'No session has been set.' },
       ],
-      description: 'What was set last, though its end may have come.',
+      description: 'The session that was set last. It may have expired.',
     },
   }),
   FoundPlayer: exactly(player),
@@ -140,7 +150,7 @@ export const operatorSchemas = {
       currency,
       type: { enum: ['deposit', 'withdrawal', 'correction'] },
       operationId: text,
-      amount: { ...amount, description: 'Above 0 gives, below 0 takes.' },
+      amount: { ...amount, description: 'Positive amounts are credited, negative amounts are debited.' },
       allowNegativeBalance: { type: 'boolean' },
       requestedMillis: millis,
       expiresMillis: millis,
@@ -150,7 +160,7 @@ export const operatorSchemas = {
   ),
   DecidedApproval: exactly(
     { id: text, username: text, currency, operation: { $ref: '#/components/schemas/Operation' } },
-    { repeated: { const: true, description: 'It had been decided the same way before.' } },
+    { repeated: { const: true, description: 'The request had already been decided in the same way.' } },
   ),
   Transaction: exactly(transaction, optionalOfTransaction),
   Round: exactly({
@@ -159,26 +169,32 @@ export const operatorSchemas = {
     transactions: list({ $ref: '#/components/schemas/Transaction' }),
     messages: {
       ...list({ $ref: '#/components/schemas/Message' }),
-      description: 'Oldest first. What was about all of a round is told on each page that has transactions of it.',
+      description: 'Oldest first. Messages about the whole round appear on each page with transactions of the round.',
     },
     isCut: {
       type: 'boolean',
-      description: 'A transaction has more messages than a page has room for: these are the newest.',
+      description: 'True: a transaction has more messages than fit on a page, and only the newest are listed.',
     },
   }),
   Message: exactly(
     {
       type: { enum: ['place', 'settle', 'adjust', 'void', 'cancel', 'rollback'] },
-      kind: { enum: [...transaction.kind.enum, 'round'], description: 'Of what it was about.' },
-      version: { ...count, description: 'The version of the player that it made: one for all messages of a request.' },
+      kind: { enum: [...transaction.kind.enum, 'round'], description: 'The kind of the transaction, or `round`.' },
+      version: {
+        ...count,
+        description: "The player's version after the message. All messages of a request share one version.",
+      },
       balanceBefore: amount,
       balanceAfter: amount,
-      isWaiting: { type: 'boolean', description: 'A bet that was placed with WAITING.' },
-      movesNothing: { type: 'boolean', description: 'It was told to move no money.' },
+      isWaiting: { type: 'boolean', description: 'True: the bet was placed as WAITING.' },
+      movesNothing: { type: 'boolean', description: 'True: the message had skipBalanceUpdate and moved no money.' },
     },
     {
-      id: { type: 'string', description: 'Of the transaction, or of the message about the round.' },
-      requestId: { type: 'string', description: 'Of adjustments and rollbacks; of others it is in the log alone.' },
+      id: { type: 'string', description: 'Id of the transaction, or of the message about the round.' },
+      requestId: {
+        type: 'string',
+        description: 'Present for adjustments and rollbacks. For other messages, only the log has the request id.',
+      },
       timeMillis: millis,
       amount,
     },
@@ -201,13 +217,16 @@ export const operatorSchemas = {
           in: { enum: ['memory', 'archive', 'log'] },
           username: text,
           kind: { enum: ['transaction', 'round', 'request', 'operation'] },
-          what: { type: 'string', description: 'The kind of the transaction, or the type of message or operation.' },
+          what: {
+            type: 'string',
+            description: 'The kind of the transaction, or the type of the message or operation.',
+          },
         },
         {
           productId: text,
           roundId: text,
-          id: { type: 'string', description: 'Of the transaction or operation.' },
-          state: { type: 'string', description: 'Of the transaction; `open` or `closed` of a round.' },
+          id: { type: 'string', description: 'Id of the transaction or operation.' },
+          state: { type: 'string', description: 'State of the transaction; for a round, `open` or `closed`.' },
           timeMillis: millis,
           shard,
           lsn,
@@ -226,20 +245,28 @@ export const operatorSchemas = {
     { lsn, reason: text },
   ),
   Cluster: exactly({
-    name: { type: 'string', description: 'The node that answers.' },
+    name: { type: 'string', description: 'The node that sent this answer.' },
     seesTable: {
       type: 'boolean',
-      description: 'False: the table has not answered for 5 s, and this is how things were.',
+      description:
+        'False: the membership registry has not answered for 5 s, and this answer shows its last known state.',
     },
     nodes: list({ $ref: '#/components/schemas/ClusterNode' }),
     shards: list({ $ref: '#/components/schemas/ClusterShard' }),
     plan: {
-      oneOf: [exactly({ why: text, by: text, format: count }), { type: 'null', description: 'There is none yet.' }],
+      oneOf: [
+        exactly({ why: text, by: text, format: count }),
+        { type: 'null', description: 'There is no shard assignment yet.' },
+      ],
     },
   }),
   ClusterNode: exactly({
     name: text,
-    tag: { type: 'string', pattern: '^[0-9a-f]{8}$', description: 'The process; begins each nonce of its fences.' },
+    tag: {
+      type: 'string',
+      pattern: '^[0-9a-f]{8}$',
+      description: 'Identifies the process. The nonces of its fences begin with this tag.',
+    },
     host: text,
     port: count,
     zone: text,
@@ -247,36 +274,42 @@ export const operatorSchemas = {
     state: { enum: ['up', 'draining', 'leaving', 'gone'] },
     isThis: { type: 'boolean' },
     isLinked: { type: 'boolean' },
-    isFull: { type: 'boolean', description: 'It has no memory for another shard, or had none a while ago.' },
-    shards: { ...count, description: 'How many it serves.' },
+    isFull: { type: 'boolean', description: 'True: the node has, or recently had, no memory for another shard.' },
+    shards: { ...count, description: 'Number of shards that the node serves.' },
   }),
   ClusterShard: exactly({
     shard,
-    owner: { type: ['string', 'null'], description: 'Who serves it; null: nobody is known to.' },
-    planned: { type: ['string', 'null'], description: 'Who is to serve it; null: nobody can.' },
+    owner: {
+      type: ['string', 'null'],
+      description: 'The node that serves the shard; null: no node is known to serve it.',
+    },
+    planned: { type: ['string', 'null'], description: 'The node that should serve the shard; null: no node can.' },
     followers: list(text),
-    lsn: { type: ['string', 'null'], description: 'The newest entry that any node may have told of.' },
+    lsn: { type: ['string', 'null'], description: 'The newest entry that a node may have acknowledged.' },
   }),
   ClusterMove: exactly({
     shard,
-    from: { type: ['string', 'null'], description: 'Null: nobody was seen to have it.' },
+    from: { type: ['string', 'null'], description: 'The former owner; null: no former owner was seen.' },
     to: text,
     epoch: count,
     timeMillis: millis,
-    tookMs: { type: ['integer', 'null'], minimum: 0, description: 'Since the plan wanted it there.' },
-    why: { type: ['string', 'null'], description: 'What made that plan; null: none was seen.' },
-    by: { type: ['string', 'null'], description: 'Who made it: a node, or an operator.' },
+    tookMs: { type: ['integer', 'null'], minimum: 0, description: 'Time from the shard assignment to the takeover.' },
+    why: { type: ['string', 'null'], description: 'Reason of the shard assignment; null: no assignment was seen.' },
+    by: { type: ['string', 'null'], description: 'The node or operator that made the shard assignment.' },
   }),
   KeptSnapshot: exactly(
     {
       shard,
       id: text,
-      state: { enum: ['whole', 'damaged', 'unfinished'], description: 'Of its manifest: chunks are not read.' },
+      state: {
+        enum: ['whole', 'damaged', 'unfinished'],
+        description: "State of the snapshot's manifest. The chunks are not read.",
+      },
     },
     {
       reason: text,
-      start: { ...lsn, description: 'Replay begins with the entry after it.' },
-      end: { ...lsn, description: 'It holds nothing of the log after it.' },
+      start: { ...lsn, description: 'Replay begins with the entry after this position.' },
+      end: { ...lsn, description: 'The snapshot contains nothing after this position.' },
       timeMillis: millis,
       players: count,
       bytes: count,
@@ -302,9 +335,9 @@ export const operatorSchemas = {
     day: { type: 'string', format: 'date', description: 'UTC.' },
     currency,
     kind: { enum: LEDGER_KINDS },
-    credited: { ...amount, description: 'What players got.' },
-    debited: { ...amount, description: 'What was taken from them.' },
-    net: { ...amount, description: 'The one less the other.' },
+    credited: { ...amount, description: 'Money that players received.' },
+    debited: { ...amount, description: 'Money that was taken from players.' },
+    net: { ...amount, description: '`credited` minus `debited`.' },
   }),
   Product: exactly({
     productId: text,
@@ -313,14 +346,18 @@ export const operatorSchemas = {
       type: 'object',
       properties: Object.fromEntries(LEDGER_KINDS.map((kind) => [kind, count])),
       additionalProperties: false,
-      description: 'How many bets, settlements and so on had an effect, by their kind in the books.',
+      description: 'Number of changes by ledger kind: bets, settlements and so on.',
     },
   }),
   Verification: exactly({
     running: {
       oneOf: [
-        exactly({ ...verifyBegun, done: count, total: { ...count, description: 'Of log entries; 0: not known yet.' } }),
-        { type: 'null', description: 'Nothing runs.' },
+        exactly({
+          ...verifyBegun,
+          done: count,
+          total: { ...count, description: 'Number of log entries; 0: not known yet.' },
+        }),
+        { type: 'null', description: 'No verification is running.' },
       ],
     },
     last: {
@@ -328,15 +365,18 @@ export const operatorSchemas = {
         exactly({
           ...verifyBegun,
           endedMillis: millis,
-          failure: { type: ['string', 'null'], description: 'Why it could not be done, for people.' },
+          failure: {
+            type: ['string', 'null'],
+            description: 'Human-readable reason why the verification failed to run.',
+          },
           report: {
             oneOf: [
               { $ref: '#/components/schemas/VerifyReport' },
-              { type: 'null', description: 'It could not be done.' },
+              { type: 'null', description: 'The verification failed to run.' },
             ],
           },
         }),
-        { type: 'null', description: 'None has been done since this node started.' },
+        { type: 'null', description: 'No verification has ended since this node started.' },
       ],
     },
   }),
@@ -345,24 +385,30 @@ export const operatorSchemas = {
     events: count,
     players: count,
     snapshots: count,
-    compared: { ...count, description: 'Players whose balance in the log was compared with the one that is served.' },
-    movedOn: { ...count, description: 'Players who had played on meanwhile.' },
-    accepted: list({ type: 'string', description: 'A loss that was accepted.' }),
+    compared: {
+      ...count,
+      description: 'Number of players whose balance in the log was compared with the balance being served.',
+    },
+    movedOn: {
+      ...count,
+      description: 'Number of players who could not be compared because they had changed in the meantime.',
+    },
+    accepted: list({ type: 'string', description: 'Description of an accepted loss.' }),
     books: {
       ...list(exactly({ currency, players: count, ...bookLines })),
-      description: 'From the side of players: stakes are below 0. The first 200 currencies.',
+      description: "Signs are from the players' point of view: stakes are negative. At most 200 currencies.",
     },
     currencies: count,
-    found: { ...count, description: 'How many things are wrong.' },
+    found: { ...count, description: 'Number of differences found.' },
     findings: {
       ...list(exactly({ type: text, message: text })),
-      description: 'The first ones of each type, in a sentence.',
+      description: 'The first differences of each type, each described in a sentence.',
     },
   }),
   Setting: exactly({
     setting: text,
-    value: { description: 'As JSON has it; null: unset. `(hidden)` stands for a secret.' },
-    from: { type: 'string', description: '`default`, or the environment variable or file that it comes from.' },
+    value: { description: 'Value as JSON; null: unset. `(hidden)` replaces a secret.' },
+    from: { type: 'string', description: 'Source of the value: `default`, an environment variable or a file.' },
     meaning: text,
   }),
   ImportLine: {
@@ -372,8 +418,8 @@ export const operatorSchemas = {
       exactly(
         { created: count, skipped: count, refused: count },
         {
-          lines: { ...count, description: 'Where not all came: so many lines of what was sent have been carried out.' },
-          cut: { type: 'string', description: 'Why no more lines were carried out.' },
+          lines: { ...count, description: 'Present if the import was cut off: number of lines that were processed.' },
+          cut: { type: 'string', description: 'Reason why the import was cut off.' },
         },
       ),
     ],

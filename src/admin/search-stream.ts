@@ -11,7 +11,11 @@ export const SHUTTING_DOWN = new Problem(503, 'the server is shutting down', 'sh
 export function mustBegin(searcher: StoreSearcher, query: StoreQuery): StoreSearch {
   const search = searcher.tryBegin(query);
   if (search !== undefined) return search;
-  throw new Problem(409, 'this node reads its store for another search: wait for its end', 'search-under-way');
+  throw new Problem(
+    409,
+    'this node is reading its store for another search: wait until it has ended',
+    'search-under-way',
+  );
 }
 
 /**
@@ -41,7 +45,7 @@ async function* written(
 ): AsyncGenerator<string> {
   let done = 0;
   let hits = 0;
-  let failure: string | undefined = 'its client has gone';
+  let failure: string | undefined = 'the client has disconnected';
   try {
     for await (const line of lines) {
       if (line.type === 'progress') done = line.done;

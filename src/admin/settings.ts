@@ -8,12 +8,15 @@ export function settingsRoute({ settingsInForce }: Pick<AdminDeps, 'settingsInFo
   return route('GET', '/v1/settings', {
     operationId: 'readSettings',
     tag: 'operations',
-    summary: 'The settings in force on the node that answers, and where each comes from; secrets are hidden',
+    summary: 'The settings in force on this node and their sources; secrets are hidden',
     responses: {
       200: answer(
         'All settings',
         exactly({
-          node: { type: ['string', 'null'], description: 'The node that answers; null: it is alone.' },
+          node: {
+            type: ['string', 'null'],
+            description: 'The node that sent this answer; null: the node is not in a cluster.',
+          },
           settings: list(ref('Setting')),
         }),
       ),

@@ -13,7 +13,7 @@ import { exactly, list, ref, text } from './schemas.js';
  */
 const LIMIT_MAX = 500;
 const FROM_MAX = 2 ** 32;
-const restoredFrom = { ...list(text), description: 'Ids of the stores that it was made from, the first one first.' };
+const restoredFrom = { ...list(text), description: 'Ids of the stores from which this store was made, oldest first.' };
 const SHARD = /^\d{1,4}$/;
 
 /** Route for all players of a shard with version and balance, for comparison by `walletd verify`. */
@@ -21,13 +21,13 @@ export function shardPlayersRoute({ service, settings }: AdminDeps): Route {
   return route('GET', '/v1/shards/{shard}/players', {
     operationId: 'listShardPlayers',
     tag: 'players',
-    summary: 'All players of a shard with version and balance, in the order of their creation',
+    summary: 'All players of a shard, with version and balance, in order of creation',
     params: object({ shard: string({ description: 'A whole number.' }) }),
     query: object(
       {},
       {
-        after: wholeNumber(0, FROM_MAX, 0, '`next` of the page before.'),
-        limit: wholeNumber(1, LIMIT_MAX, LIMIT_MAX, 'How many at the most.'),
+        after: wholeNumber(0, FROM_MAX, 0, '`next` of the previous page.'),
+        limit: wholeNumber(1, LIMIT_MAX, LIMIT_MAX, 'Maximum number of results.'),
       },
     ),
     responses: {
@@ -44,7 +44,11 @@ export function shardPlayersRoute({ service, settings }: AdminDeps): Route {
     problems: [400, 404],
     handle: async ({ params: { shard }, query: { after: from = 0, limit = LIMIT_MAX } }) => {
       if (!SHARD.test(shard) || Number(shard) >= service.shardCount) {
-        throw new Problem(404, `there is no shard ${shard}: they are 0 to ${service.shardCount - 1}`, 'not-found');
+        throw new Problem(
+          404,
+          `there is no shard ${shard}: shards are numbered 0 to ${service.shardCount - 1}`,
+          'not-found',
+        );
       }
       const result = await service.askShard(Number(shard), { type: 'list-players', from, limit });
       if (result.type === 'failed') throw problemOf(result.failure);

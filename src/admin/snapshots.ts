@@ -12,9 +12,8 @@ export function snapshotRoutes({ service, keptSnapshots }: Pick<AdminDeps, 'serv
       operationId: 'listSnapshots',
       isForMonitors: true,
       tag: 'operations',
-      summary:
-        'The snapshots of all shards that the store keeps: whole ones newest first, then damaged and unfinished ones',
-      responses: { 200: answer('All of them', exactly({ snapshots: list(ref('KeptSnapshot')) })) },
+      summary: 'The snapshots of all shards in the store: complete ones newest first, then damaged and unfinished ones',
+      responses: { 200: answer('All snapshots', exactly({ snapshots: list(ref('KeptSnapshot')) })) },
       handle: async () => ({
         snapshots: (await inTime(keptSnapshots())).map(({ timeMs, ...snapshot }) => ({
           ...snapshot,
@@ -26,7 +25,7 @@ export function snapshotRoutes({ service, keptSnapshots }: Pick<AdminDeps, 'serv
       operationId: 'takeSnapshots',
       tag: 'operations',
       summary: 'Takes a snapshot of each shard that has changed',
-      responses: { 200: answer('They are there', exactly({ snapshots: list(ref('Snapshot')) })) },
+      responses: { 200: answer('The result for each shard', exactly({ snapshots: list(ref('Snapshot')) })) },
       problems: [400, 403, 413, 415],
       handle: async (_request, reply) => {
         // Snapshots can take minutes. This listener keeps Node from closing the silent connection.

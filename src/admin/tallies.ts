@@ -30,8 +30,8 @@ export function ledgerRoutes({ service, settings, clock }: AdminDeps): Route[] {
     route('GET', '/v1/money', {
       operationId: 'readMoney',
       tag: 'transactions',
-      summary: 'What moved by day, currency and kind, newest day first',
-      query: object({}, { days: wholeNumber(1, DAYS_MAX, DAYS_DEFAULT, 'How many days, with today. UTC.') }),
+      summary: 'Money moved by day, currency and kind, newest day first',
+      query: object({}, { days: wholeNumber(1, DAYS_MAX, DAYS_DEFAULT, 'Number of UTC days, including today.') }),
       responses: {
         200: answer('Sums, exact to the last decimal', exactly({ ...ledgerScope, days: list(ref('MoneyOfDay')) })),
       },
@@ -44,8 +44,10 @@ export function ledgerRoutes({ service, settings, clock }: AdminDeps): Route[] {
     route('GET', '/v1/products', {
       operationId: 'listProducts',
       tag: 'transactions',
-      summary: 'The products that were seen, and how much came of each',
-      responses: { 200: answer('By their names', exactly({ ...ledgerScope, products: list(ref('Product')) })) },
+      summary: 'The products seen so far, with the number of changes of each',
+      responses: {
+        200: answer('Products, sorted by name', exactly({ ...ledgerScope, products: list(ref('Product')) })),
+      },
       handle: async () => {
         const { scope, all } = await inTurn(read);
         return { ...scope, products: productsOf(all) };

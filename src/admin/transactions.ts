@@ -50,16 +50,16 @@ export function transactionRoutes(
   const stuck = route('GET', '/v1/transactions', {
     operationId: 'findTransactions',
     tag: 'transactions',
-    summary: 'Bets that hang, over all players',
+    summary: 'Hanging bets of all players',
     query: object(
       {},
       {
-        state: oneOf(TRANSACTION_STATES, 'OPEN', 'The state that they are in.'),
+        state: oneOf(TRANSACTION_STATES, 'OPEN', 'State of the bets.'),
         olderThanMs: wholeNumber(
           0,
           Number.MAX_SAFE_INTEGER,
           0,
-          'Created at least so long ago; of what is open since a rollback: not changed for so long.',
+          'Minimum age in milliseconds, counted from the creation of the bet, or from the last change if a rollback reopened it.',
         ),
         openSince,
         productId: id,

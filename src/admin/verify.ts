@@ -13,20 +13,20 @@ export function verifyRoutes({ verifier }: Pick<AdminDeps, 'verifier'>): Route[]
     route('GET', '/v1/verify', {
       operationId: 'readVerification',
       tag: 'operations',
-      summary: 'How far the verification of the store is that this node has begun, and what the last one has found',
-      responses: { 200: answer('What runs, and the last result', ref('Verification')) },
+      summary: "Progress of this node's running verification of the store, and the result of the last one",
+      responses: { 200: answer('The running verification and the last result', ref('Verification')) },
       handle: async () => body(verifier),
     }),
     route('POST', '/v1/verify', {
       operationId: 'verify',
       tag: 'operations',
-      summary: 'Begins to verify the store, in a process of its own beside this node',
+      summary: 'Starts a verification of the store, in a separate process',
       body: object({}, { deep: flag }, { additionalProperties: false }),
-      responses: { 202: answer('It has begun', ref('Verification')) },
+      responses: { 202: answer('The verification has started', ref('Verification')) },
       problems: [400, 403, 409, 413, 415],
       handle: async ({ body: { deep = false }, operator }, reply) => {
         if (!verifier.begin(operator, deep)) {
-          throw new Problem(409, 'a verification is under way: wait for it', 'verify-running');
+          throw new Problem(409, 'a verification is already running: wait until it has ended', 'verify-running');
         }
         reply.status(202);
         return body(verifier);

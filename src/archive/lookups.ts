@@ -81,7 +81,7 @@ export class Lookups {
    */
   private async answer(flying: readonly Waiting[]): Promise<void> {
     try {
-      if (!this.isWanted(flying)) throw new GivenUpError('nobody waits for it any more');
+      if (!this.isWanted(flying)) throw new GivenUpError('no request waits for it any longer');
       const records = await this.look(flying);
       const found = flying.map((lookup) => namedImages(lookup, records));
       const nowMs = this.deps.clock.monotonicMs();

@@ -250,14 +250,14 @@ export class ShardArchive {
       const found = await deps.names?.read(shard);
       if (found === undefined) return undefined;
       const { head, parts } = found;
-      if (!left.isWhole) throw new Error('too many names have left memory since');
+      if (!left.isWhole) throw new Error('too many keys have left memory since');
       const isOld = compareLsn(head.lsn, left.since.lsn) < 0;
       if (isOld) throw new Error(`it ends at ${formatLsn(head.lsn)}, and the snapshot at ${formatLsn(left.since.lsn)}`);
       if (!isSameHead(head, left.since) && !(await deps.isInLog(head))) {
         throw new Error(`the log does not have its entry ${formatLsn(head.lsn)}`);
       }
       const known = this.newNames();
-      if (!known.load(parts)) throw new Error('it was written with another retention, or by another walletd');
+      if (!known.load(parts)) throw new Error('it was written with a different retention, or by a different walletd');
       // The file may contain keys that the archive's saved keys lack, so save all keys next time.
       known.touch();
       return known;

@@ -4,7 +4,7 @@ import { NO_GAME } from './complete-body.js';
 import { amountOf, game, mustUnits } from './fields.js';
 
 export const adjustBets = withTxns('adjustBets', {
-  summary: "An open bet's stake becomes another one",
+  summary: 'Changes the stake of open bets',
   txn: { status: choice(['OPEN']), betAmount: amountOf('The new stake'), ...game },
   standIns: NO_GAME,
   example: { id: 'bet-1', roundId: 'round-1', status: 'OPEN', betAmount: 8, gameCode: 'fortune', playInfo: 'spin' },

@@ -21,10 +21,10 @@ export const envelope = {
   timestampMillis: number({
     minimum: 0,
     maximum: Number.MAX_SAFE_INTEGER,
-    description: "When it was sent, by the platform's clock: milliseconds since 1970",
+    description: "Time of sending by the platform's clock, in milliseconds since 1970",
   }),
   productId: idOf('Product'),
-  currency: idOf("The player's currency, as ISO 4217 has it"),
+  currency: idOf("The player's currency, as an ISO 4217 code"),
   username: idOf('Player'),
 };
 const txnFields = { id: idOf('Transaction id'), roundId: idOf('Round id') };
@@ -40,7 +40,7 @@ export const ENVELOPE_EXAMPLE = {
 export type Envelope = TypeOf<ObjectSchema<{ [K in keyof typeof envelope]: TypeOf<(typeof envelope)[K]> }>>;
 
 /** Real requests contain null and invalid values in this field, so it is validated only where tokens are checked. */
-export const sessionToken: Schema = { description: "Of the player's session; looked at with sessionToken: check." };
+export const sessionToken: Schema = { description: "Token of the player's session; checked if sessionToken is check." };
 
 /** Settings that determine the form of request bodies. */
 export interface BodyRules {

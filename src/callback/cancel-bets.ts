@@ -4,7 +4,7 @@ import { NO_GAME } from './complete-body.js';
 import { comparedUnits, game, stake, transactionType } from './fields.js';
 
 export const cancelBets = withTxns('cancelBets', {
-  summary: 'Open bets or rounds are cancelled: stakes are given back',
+  summary: 'Cancels open bets or rounds, and returns their stakes',
   txn: { status: choice(['REFUND', 'REJECT']), betAmount: stake, transactionType, ...game },
   standIns: NO_GAME,
   example: {

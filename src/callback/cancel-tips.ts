@@ -3,7 +3,7 @@ import { withTxns } from './callback-type.js';
 import { amountOf, foreign, mustUnits } from './fields.js';
 
 export const cancelTips = withTxns('cancelTips', {
-  summary: 'A tip is given back',
+  summary: 'Cancels tips, and returns their amounts',
   txn: { status: choice(['REFUND']), betAmount: amountOf('The tip') },
   optional: { transactionType: foreign },
   example: { id: 'tip-1', roundId: 'round-1', status: 'REFUND', betAmount: 5 },

@@ -11,7 +11,7 @@ const NO_TIME = { timestampMillis: 0 };
  * different endpoint, so it is refused.
  */
 export const checkBalance: CallbackType<'checkBalance'> = {
-  summary: 'What the player has',
+  summary: "Returns the player's balance",
   example: ENVELOPE_EXAMPLE,
   answer: 'balance',
   hasSession: true,

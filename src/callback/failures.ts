@@ -37,7 +37,7 @@ const HAND_FAILURES: Readonly<Record<HandRejection, FailureRow>> = {
   'approvals-full': row(
     40003,
     200,
-    'too many requests wait for an approval: 1000 in a shard, 100 of one operator; have some decided first',
+    'too many requests wait for an approval: 1000 in a shard, 100 of one operator; wait until some are decided',
   ),
 };
 
@@ -52,11 +52,11 @@ export const CALLBACK_FAILURES: Readonly<Record<Exclude<CallbackFailure, HandRej
   'currency-mismatch': row(40003, 200, "the currency is not the player's"),
   'player-blocked': row(40003, 200, 'the player is blocked'),
   'product-refused': row(40003, 200, 'the product is blocked or not listed'),
-  'invalid-token': row(30001, 200, "the token is not the token of the player's session, or the session has ended"),
+  'invalid-token': row(30001, 200, "the token is not that of the player's session, or the session has ended"),
   'amount-out-of-range': row(
     40003,
     200,
-    'the balance would leave the range that is exact, or an amount that decides is outside of it',
+    'the balance, or an amount needed for the decision, would leave the exact range',
   ),
   'limit-reached': row(40003, 200, 'a limit of the player, the bet, the round or a single credit is exceeded'),
 

@@ -15,29 +15,29 @@ export const idOf = (what: string) => text(1, ID_LENGTH_MAX, what);
 export const amountOf = (what: string) =>
   number({
     minimum: 0,
-    description: `${what}, in whole currency. More decimals than the currency has (money.scales) are malformed.`,
+    description: `${what}, in whole currency units. An amount with more decimals than the currency has (money.scales) is malformed.`,
   });
 export const flag = (description: string) => boolean({ default: false, description });
 export const stake = amountOf('Stake');
-export const payout = amountOf('Payout: the stake and what was won');
+export const payout = amountOf('Payout: the stake plus the winnings');
 export const game = {
   gameCode: idOf('Game code'),
   playInfo: text(0, PLAY_INFO_LENGTH_MAX, "The player's choice, the name of the game, or UNKNOWN"),
 };
 export const features = {
   isFeature: flag('A feature spin or feature game'),
-  isFeatureBuy: flag('Buys a feature spin or feature game'),
+  isFeatureBuy: flag('The bet buys a feature spin or feature game'),
 };
-export const skipBalanceUpdate = flag('Changes states and not the balance');
+export const skipBalanceUpdate = flag('True: the message changes states but not the balance');
 export const transactionType = choice(['BY_TRANSACTION', 'BY_ROUND'], {
-  description: 'Whether it is about the transaction of this id or about all of the round',
+  description: 'Whether the message concerns the transaction with this id or the whole round',
 });
 
 /**
  * A field that occurs only in requests for a different endpoint. The signature does not cover the path, so an attacker
  * could send a captured request to this endpoint, where it would credit money without a bet.
  */
-export const foreign: Schema<unknown> = { foreign: true, description: 'Belongs to another endpoint: refused here' };
+export const foreign: Schema<unknown> = { foreign: true, description: 'Field of another endpoint: refused here' };
 
 /** The scale and the limits that are used when a request's amounts are converted to units. */
 export interface Money {

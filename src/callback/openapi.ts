@@ -11,7 +11,7 @@ const SIGNATURE = [
     name: 'sapi-timestamp',
     in: 'header',
     schema: { type: 'string', pattern: '^[0-9]{1,15}$' },
-    description: 'When it was signed: milliseconds since 1970.',
+    description: 'Time of the signature, in milliseconds since 1970.',
   },
   {
     name: 'sapi-signature',

@@ -5,7 +5,7 @@ import { amountOf, features, game, mustUnits, skipBalanceUpdate } from './fields
 import { InvalidField } from './refusal.js';
 
 export const placeBets = withTxns('placeBets', {
-  summary: 'Bets are placed: stakes are taken',
+  summary: 'Places bets, and takes their stakes',
   txn: {
     status: choice(['OPEN', 'WAITING']),
     betAmount: amountOf('Stake; 0 without isFeature is counted, and refused with callbacks.strict'),

@@ -3,7 +3,7 @@ import { withTxns } from './callback-type.js';
 import { amountOf, mustUnits, skipBalanceUpdate } from './fields.js';
 
 export const placeTips = withTxns('placeTips', {
-  summary: 'Tips are given: they are taken from the player',
+  summary: 'Places tips, and takes their amounts from the player',
   txn: { status: choice(['TIPS']), betAmount: amountOf('The tip') },
   optional: { skipBalanceUpdate },
   hasSession: true,

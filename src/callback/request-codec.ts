@@ -168,7 +168,11 @@ type NamedTxn = { readonly [N in (typeof TXN_NAMES)[number]]?: unknown };
 
 function findLoneSurrogate(body: Envelope & { readonly txns?: readonly NamedTxn[] }): BodyRefusal | undefined {
   const isIllFormed = (value: unknown) => typeof value === 'string' && !value.isWellFormed();
-  const at = (path: string): BodyRefusal => ({ kind: 'lone-surrogate', path, rule: 'must not hold half a character' });
+  const at = (path: string): BodyRefusal => ({
+    kind: 'lone-surrogate',
+    path,
+    rule: 'must not contain half a character',
+  });
   for (const name of NAMES) if (isIllFormed(body[name])) return at(name);
   for (const [i, txn] of (body.txns ?? []).entries()) {
     for (const name of TXN_NAMES) if (isIllFormed(txn[name])) return at(`txns[${i}].${name}`);

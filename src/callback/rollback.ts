@@ -4,7 +4,7 @@ import { NO_GAME } from './complete-body.js';
 import { comparedUnits, game, isAmount, payout, skipBalanceUpdate, stake, transactionType } from './fields.js';
 
 export const rollback = withTxns('rollback', {
-  summary: 'What was settled or refunded is open once more',
+  summary: 'Reopens settled or refunded bets',
   txn: { status: choice(['ROLLBACK']), betAmount: stake, payoutAmount: payout },
   optional: { transactionType, skipBalanceUpdate, ...game },
   standIns: NO_GAME,

@@ -4,7 +4,7 @@ import { NO_GAME } from './complete-body.js';
 import { features, flag, game, mustUnits, payout, skipBalanceUpdate, stake, transactionType } from './fields.js';
 
 export const settleBets = withTxns('settleBets', {
-  summary: 'Bets or rounds are settled: payouts are given',
+  summary: 'Settles bets or rounds, and credits their payouts',
   txn: {
     status: choice(['SETTLED']),
     betAmount: stake,

@@ -4,7 +4,7 @@ import { NO_GAME } from './complete-body.js';
 import { comparedUnits, game, isAmount, payout, stake, transactionType } from './fields.js';
 
 export const voidSettled = withTxns('voidSettled', {
-  summary: 'What was settled is taken back',
+  summary: 'Voids settled bets or rounds: takes payouts back and returns stakes',
   txn: { status: choice(['VOID']), betAmount: stake, payoutAmount: payout, transactionType, ...game },
   standIns: NO_GAME,
   example: {

@@ -4,7 +4,7 @@ import { NO_GAME } from './complete-body.js';
 import { amountOf, foreign, game, mustUnits } from './fields.js';
 
 export const winRewards = withTxns('winRewards', {
-  summary: 'Rewards are given that are no results of bets: jackpots, tournaments, bonuses',
+  summary: 'Credits rewards that do not result from bets: jackpots, tournaments, bonuses',
   txn: { status: choice(['SETTLED']), payoutAmount: amountOf('The reward') },
   optional: {
     ...game,

@@ -40,11 +40,11 @@ export interface AcceptArchiveLossOptions {
 const ROUNDS_MAX = 1_000_000;
 
 const MEANING = `\
-To go on without them means, for good:
-  A callback that repeats one of these rounds is taken as new, and moves money again.
-  A late cancel, void or settle of one of them finds nothing.
-  The operator API and inspect no longer know them; what is left of their retention is gone.
-A backup of the archive, or a restore of the followed backup, loses none of that: docs/archive.md.`;
+Continuing without these rounds has permanent consequences:
+  A callback that repeats one of these rounds counts as new, and moves money again.
+  A late cancel, void or settle of one of these rounds is refused as unknown.
+  The operator API and inspect no longer show them, even within their retention period.
+Restoring a backup of the archive, or the followed backup, loses none of this: docs/archive.md.`;
 
 /**
  * Shows the rounds that the logs rely on but the archive lacks. After confirmation, the shards continue without these
@@ -54,7 +54,7 @@ export async function acceptLostArchive(options: AcceptArchiveLossOptions): Prom
   const settings = loadSettings(process.env);
   if (!hasArchive(settings)) {
     throw new ConfigError(
-      'no archive is configured: set WALLETD_ARCHIVE to the database that walletd is to go on with',
+      'no archive is configured: set WALLETD_ARCHIVE to the database with which walletd should continue',
     );
   }
   const record = recordOf(settings);
@@ -75,7 +75,9 @@ async function acceptIn(
     await requireStopped(shards, deps, options.stopped === true);
     const members = await livingMembers(opened.store.table, () => true);
     if (members.length > 0) {
-      throw new StoreError(`${members.map(({ name }) => name).join(', ')} run on this store: stop all nodes first`);
+      throw new StoreError(
+        `${members.map(({ name }) => name).join(', ')} are running on this store: stop all nodes first`,
+      );
     }
     // Refuse a log that lacks acknowledged entries: the fence that this command appends would hide the loss.
     const [broken] = await findLosses(shards, deps);
@@ -91,22 +93,22 @@ async function acceptIn(
   }).finally(() => progress.stop());
   const isComplete = loss.shards.length === 0 && loss.missingDays.length === 0;
   if (isComplete && other === undefined) {
-    console.log('Nothing is missing: the archive has all that the logs rely on.');
+    console.log('Nothing is missing: the archive has everything that the logs rely on.');
     return EXIT.ok;
   }
   if (other !== undefined) console.log(`${sentence(other)}.`);
   if (!isComplete) await tell(settings, loss);
   if (options.dryRun) return EXIT.ok;
-  const question = isComplete ? 'Go on with this archive?' : 'Go on without these rounds?';
+  const question = isComplete ? 'Continue with this archive?' : 'Continue without these rounds?';
   if (!(await confirm(question, options))) return EXIT.failure;
   const { archive } = opened;
-  if (archive === undefined) throw new ToolError('there is no archive to go on with');
+  if (archive === undefined) throw new ToolError('there is no archive to continue with');
   const heads = await acceptArchiveLoss(loss, archive, deps);
   await record.write(opened.meta.storeId, [...heads]);
-  for (const [shard, { lsn }] of heads) console.log(`Shard ${shard} goes on from ${formatLsn(lsn)}.`);
+  for (const [shard, { lsn }] of heads) console.log(`Shard ${shard} continues from ${formatLsn(lsn)}.`);
   const archiveId = await adoptArchive(settings, opened);
-  if (other !== undefined) console.log(`The store names the archive ${archiveId} now.`);
-  console.log('The archive is believed from now on.');
+  if (other !== undefined) console.log(`The store now names the archive ${archiveId}.`);
+  console.log('walletd trusts the archive from now on.');
   return EXIT.ok;
 }
 
@@ -125,7 +127,7 @@ async function tell(settings: Settings, { shards, missingDays }: ArchiveLoss): P
 }
 
 function describe({ shard, required, mark, rounds, more, knownFrom }: ShardArchiveLoss): string {
-  const has = mark === undefined ? 'has none of this shard' : `ends with record ${formatMark(mark)}`;
+  const has = mark === undefined ? 'has no records of this shard' : `ends with record ${formatMark(mark)}`;
   const lost = plural(rounds.length + more, 'lost round');
   const lines = [
     `Shard ${shard}: its log relies on record ${formatMark(required)} of the archive, which ${has}.`,
@@ -135,8 +137,8 @@ function describe({ shard, required, mark, rounds, more, knownFrom }: ShardArchi
   if (knownFrom !== undefined) {
     const { lsn, timeMs } = knownFrom;
     lines.push(
-      `  The log has been trimmed: it begins at ${formatLsn(lsn)}, of ${isoTime(timeMs)}. Nothing names rounds that left memory`,
-      '  before, and any player with rounds of that time may be concerned.',
+      `  The log has been trimmed: it begins at ${formatLsn(lsn)} (${isoTime(timeMs)}). Earlier rounds that left memory are unknown,`,
+      '  and any player with rounds from before that time may be affected.',
     );
   }
   return lines.map(printable).join('\n');

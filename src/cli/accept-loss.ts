@@ -35,10 +35,10 @@ export function addAcceptLoss(program: Command): void {
   program
     .command('accept-loss')
     .description(
-      'show the entries that a store has lost, and let its shards continue without them; asks before any change',
+      'show the entries that a store has lost, and let its shards continue without them after a confirmation',
     )
-    .option('--archive', 'do the same for the archive: rounds that left memory and are missing in it')
-    .option('--dry-run', 'only print and write the lists; asks and changes nothing; a server may be running')
+    .option('--archive', 'do the same for rounds that left memory and are missing from the archive')
+    .option('--dry-run', 'only print and write the lists, without questions or changes; a server may be running')
     .option('--yes', 'do not ask')
     .option(...STOPPED_OPTION)
     .addHelpText(
@@ -94,9 +94,9 @@ async function acceptLostStore(
   console.log(`${what} at ${name}. This node has served ${record.storeId} there, up to`);
   for (const [shard, { lsn }] of record.all) console.log(`  shard ${shard}: ${formatLsn(lsn)}`);
   if (options.dryRun) return EXIT.ok;
-  if (!(await confirm('Go on, and forget that store with all its players?', options))) return EXIT.failure;
+  if (!(await confirm('Continue, and forget that store with all its players?', options))) return EXIT.failure;
   record.remove();
-  console.log('This node has forgotten it.');
+  console.log('This node has forgotten the store.');
   return EXIT.ok;
 }
 
@@ -109,14 +109,14 @@ async function acceptLostHere(
   for (const [former, ends] of Object.entries(opened.meta.restoredUpTo ?? {})) {
     const lacking = record.findLacking(former, ends);
     if (lacking.length === 0) continue;
-    console.log(`The store was made from ${former}, and lacks entries that this node has acknowledged there:`);
+    console.log(`The store was made from ${former}, but lacks entries that this node has acknowledged there:`);
     for (const { shard, end, acknowledged } of lacking) {
       console.log(
-        `  shard ${shard}: it has ${formatLsn(end.lsn)}, and ${formatLsn(acknowledged.lsn)} was acknowledged`,
+        `  shard ${shard}: the store ends at ${formatLsn(end.lsn)}, but ${formatLsn(acknowledged.lsn)} was acknowledged`,
       );
     }
     if (options.dryRun) continue;
-    if (!(await confirm('Go on without these entries?', options))) return EXIT.failure;
+    if (!(await confirm('Continue without these entries?', options))) return EXIT.failure;
     record.forget(former);
   }
   return await acceptLostEntries(settings, opened, record, options);
@@ -136,17 +136,17 @@ async function acceptLostEntries(
   for (const loss of losses) console.log(describe(loss, record));
   const isListed = await reportLost(settings, opened, losses);
   if (losses.length === 0) {
-    const rest = isListed ? 'All shards would start: what the list has is to be put right by hand.' : NOTHING_MISSING;
+    const rest = isListed ? 'All shards would start. Correct the listed callbacks by hand.' : NOTHING_MISSING;
     console.log(rest);
     return EXIT.ok;
   }
   if (options.dryRun) return EXIT.ok;
-  if (!(await confirm('Go on without what is missing?', options))) return EXIT.failure;
+  if (!(await confirm('Continue without the missing entries?', options))) return EXIT.failure;
   for (const loss of losses) {
     const { shard, head, players, kept } = await acceptLoss(loss, deps);
     await record.write(opened.meta.storeId, [[shard, head]]);
-    const rest = kept === undefined ? '' : `; what could not be used is in ${kept}`;
-    console.log(`Shard ${shard} goes on from ${formatLsn(head.lsn)} with ${plural(players, 'player')}${rest}.`);
+    const rest = kept === undefined ? '' : `; the unusable entries are in ${kept}`;
+    console.log(`Shard ${shard} continues from ${formatLsn(head.lsn)} with ${plural(players, 'player')}${rest}.`);
   }
   return EXIT.ok;
 }
@@ -164,8 +164,8 @@ async function reportLost(settings: Settings, opened: ArchivedStore, losses: rea
   for (const { shard } of losses) {
     const known = entries.get(shard) ?? 0;
     const which =
-      known === 0 ? 'Which callbacks they were is not' : `What ${plural(known, 'entry', 'entries')} held is`;
-    console.log(`Shard ${shard}: ${which} known on this node; ask the platform, or see walletd reconcile.`);
+      known === 0 ? 'The lost callbacks are not' : `The callbacks of ${plural(known, 'entry', 'entries')} are`;
+    console.log(`Shard ${shard}: ${which} known to this node; ask the platform, or use walletd reconcile.`);
   }
   if (items.length === 0) return false;
   const path = join(settings.nodeFolder, `lost-callbacks-${Date.now()}.csv`);
@@ -185,10 +185,10 @@ function describe({ shard, reason, salvaged, found }: Loss, record: NodeRecord):
   const { snapshot, problem, beyond, wallets } = salvaged;
   const { lsn, timeMs, untilMs } = endBeforeLoss(shard, salvaged, record);
   const base = snapshot === undefined ? 'its log from the first entry' : `snapshot ${snapshot.id} and the log`;
-  const from = timeMs === 0 ? '' : `, of ${isoTime(timeMs)}`;
+  const from = timeMs === 0 ? '' : ` (${isoTime(timeMs)})`;
   const lines = [
     `Shard ${shard}: ${reason}.`,
-    `  It can go on with ${plural(wallets.count, 'player')} from ${base} up to ${formatLsn(lsn)}${from}.`,
+    `  It can continue with ${plural(wallets.count, 'player')}, rebuilt from ${base} up to ${formatLsn(lsn)}${from}.`,
   ];
   if (problem !== undefined) lines.push(`  The log cannot be used further: ${problem}.`);
   const end = Math.max(beyond > 0 ? found.lsn.sequence : lsn.sequence, snapshot?.end.lsn.sequence ?? 0);
@@ -219,9 +219,9 @@ function endBeforeLoss(shard: number, { ends }: Loss['salvaged'], record: NodeRe
 }
 
 function describeUnusable({ beyond, unusable: { fromMs, toMs, usernames } }: Loss['salvaged']): string[] {
-  const time = fromMs === undefined || toMs === undefined ? '' : `, of ${isoTime(fromMs)} to ${isoTime(toMs)},`;
+  const time = fromMs === undefined || toMs === undefined ? '' : ` from ${isoTime(fromMs)} to ${isoTime(toMs)}`;
   const some = [...usernames].slice(0, NAMES_SHOWN).join(', ');
   const more = usernames.size > NAMES_SHOWN ? ` and ${usernames.size - NAMES_SHOWN} more` : '';
-  const about = usernames.size === 0 ? [] : [`  They are about ${some}${more}.`];
+  const about = usernames.size === 0 ? [] : [`  They affect ${some}${more}.`];
   return [`  ${plural(beyond, 'entry', 'entries')}${time} cannot be used; they will be kept in a file.`, ...about];
 }

@@ -72,8 +72,8 @@ export function cutOffSentence(
   { acceptCutOff }: BackupInputOptions,
 ): string | undefined {
   if (cutBytes === 0) return undefined;
-  const end = `the last segment of ${name} was cut off; what is whole goes to ${isoTime(coverage.timeMs)}`;
-  if (!acceptCutOff) throw new CutOffError(`${end}: --accept-cut-off restores that`);
+  const end = `the last segment of ${name} was cut off; the complete part goes up to ${isoTime(coverage.timeMs)}`;
+  if (!acceptCutOff) throw new CutOffError(`${end}: --accept-cut-off restores that part`);
   return end;
 }
 

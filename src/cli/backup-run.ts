@@ -57,7 +57,7 @@ export class BackupRun {
   private readonly watch: BackupWatch | undefined;
   private readonly signal = stopSignal(() => {
     if (this.isThere) return EXIT.ok;
-    console.error('walletd: interrupted, and the store does not answer: nothing was kept');
+    console.error('walletd: interrupted while the store did not answer: nothing was saved');
     return EXIT.failure;
   });
 
@@ -80,11 +80,11 @@ export class BackupRun {
     } catch (error) {
       const isBehind = error instanceof ArchiveBehindError;
       if (isBehind && !follow)
-        throw new ToolError(`${error.message}: a copy would lack its rounds; see docs/archive.md`);
+        throw new ToolError(`${error.message}: a copy would lack the rounds of those records; see docs/archive.md`);
       if (!(error instanceof OtherArchiveError || isBehind)) throw error;
       this.watch?.archiveDiffers();
       throw new OtherArchiveError(
-        `${error.message}: walletd archives elsewhere than WALLETD_ARCHIVE of this follower says, or its archive has lost ` +
+        `${error.message}: walletd uses a different archive from this follower's WALLETD_ARCHIVE, or its archive has lost ` +
           'rounds; name the archive that walletd uses, and begin a new backup in another file',
       );
     } finally {
@@ -169,11 +169,12 @@ export class BackupRun {
       await access(path, constants.W_OK);
       const whole = await checkBackup(path, progress.update);
       const { storeId: found } = openFormats(whole.meta);
-      if (found !== storeId) throw new ToolError(`${path} is a backup of another store, ${found}, not of ${storeId}`);
+      if (found !== storeId)
+        throw new ToolError(`${path} is a backup of a different store, ${found}, not of ${storeId}`);
       if (whole.cutBytes > 0) {
-        progress.warn(`the last segment of ${path} was cut off: ${whole.cutBytes} bytes are dropped`);
+        progress.warn(`the last segment of ${path} was cut off: its ${whole.cutBytes} bytes are discarded`);
       }
-      this.say(`Continuing ${path}, which goes to ${isoTime(whole.coverage.timeMs)}.`);
+      this.say(`Continuing ${path}, which is complete up to ${isoTime(whole.coverage.timeMs)}.`);
       const { birthtimeMs } = await stat(path);
       return { writer: await BackupWriter.continue(path, whole), coverage: whole.coverage, beginsMs: birthtimeMs };
     } finally {
@@ -330,7 +331,7 @@ export class BackupRun {
   }
 
   private sayFollowing(): void {
-    this.say('Following: new entries are in the file a second or two later. Ctrl-C ends it in good order.');
+    this.say('Following: new entries are in the file within a second or two. Ctrl-C ends the backup cleanly.');
   }
 
   /** Prints human-readable progress; JSON output omits it. */

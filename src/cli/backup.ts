@@ -38,7 +38,7 @@ export function addBackup(program: Command): void {
         notes: [
           STORE_ADDRESS_HELP,
           `\
-With --rotate, each file is a complete backup: you can delete files older than the oldest moment that you may want to restore.
+With --rotate, each file is a complete backup: you can delete files that are older than the oldest moment that you may want to restore.
 An encrypted file (--recipient, see https://age-encryption.org) cannot be continued, so --follow needs --rotate then. It keeps
 the name of a partial file until it is finished.`,
         ],
@@ -60,7 +60,7 @@ is not the archive that walletd uses. Every file without a partial name is compl
 }
 
 function parseKeep(text: string): number {
-  if (!/^[1-9]\d{0,4}$/.test(text)) throw new Error('it must be a number of files, from 1 on');
+  if (!/^[1-9]\d{0,4}$/.test(text)) throw new Error('it must be a number of files, at least 1');
   return Number(text);
 }
 
@@ -74,13 +74,13 @@ function addRecipient(text: string, others: readonly string[] = []): readonly st
 function checkOptions({ to, follow, rotate, keep, recipient, heartbeat, metrics, then }: BackupOptions): void {
   const isPipe = to === PIPE;
   const refusals: readonly (readonly [unknown, string])[] = [
-    [isPipe && follow, '--follow writes into a file: a pipe has an end'],
-    [isPipe && then !== undefined, '--then takes a file, and --to - has none'],
-    [rotate !== undefined && !follow, '--rotate goes with --follow'],
-    [keep !== undefined && rotate === undefined, '--keep goes with --rotate'],
-    [follow && recipient !== undefined && rotate === undefined, '--recipient with --follow takes --rotate as well'],
-    [follow && then !== undefined && rotate === undefined, '--then with --follow takes --rotate as well'],
-    [(heartbeat !== undefined || metrics !== undefined) && !follow, '--heartbeat and --metrics go with --follow'],
+    [isPipe && follow, '--follow requires a file, not a pipe'],
+    [isPipe && then !== undefined, '--then requires a file, and --to - writes none'],
+    [rotate !== undefined && !follow, '--rotate requires --follow'],
+    [keep !== undefined && rotate === undefined, '--keep requires --rotate'],
+    [follow && recipient !== undefined && rotate === undefined, '--recipient with --follow also requires --rotate'],
+    [follow && then !== undefined && rotate === undefined, '--then with --follow also requires --rotate'],
+    [(heartbeat !== undefined || metrics !== undefined) && !follow, '--heartbeat and --metrics require --follow'],
   ];
   const refused = refusals.find(([is]) => is);
   if (refused !== undefined) throw new ConfigError(refused[1]);

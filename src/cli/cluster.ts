@@ -30,7 +30,7 @@ export function addCluster(program: Command): void {
     exitCodes: `${EXIT.ok} every shard is served, ${EXIT.failure} a shard is not, or no server answers.`,
     examples: ['walletd cluster status'],
   }).action((options: ClusterOptions) => conclude(status(options), options));
-  verb('drain <node>', 'make a node hand over its shards and take none, until undrain or its exit', {
+  verb('drain <node>', "transfer a node's shards to other nodes and assign it no new ones, until undrain or its exit", {
     notes: ['The shards move one after the other: cluster status shows the progress. A node does the same on SIGTERM.'],
     examples: ['walletd cluster drain node-2'],
   }).action((node: string, options: ClusterOptions) => conclude(ask(options, nodePath(node, 'drain')), options));
@@ -95,7 +95,7 @@ function shardsOf({ shards }: ClusterAnswer): string {
 }
 
 function planOf({ plan, name, seesTable }: ClusterAnswer): string {
-  const planned = plan === null ? 'There is no plan yet.' : `Plan: ${plan.why}, by ${plan.by}.`;
-  const seen = seesTable ? '' : ' Its table does not answer: this is how things were.';
+  const planned = plan === null ? 'There is no shard assignment yet.' : `Shard assignment: ${plan.why}, by ${plan.by}.`;
+  const seen = seesTable ? '' : ' The membership registry does not answer: this is the last known state.';
   return `${planned} As ${name} sees it (*).${seen}`;
 }

@@ -36,7 +36,7 @@ export function addDoctor(program: Command): void {
       'after',
       helpText({
         notes: [
-          'doctor may run beside a server. It writes some 200 KiB of its own data and removes them.',
+          'doctor may run while a server runs. It writes some 200 KiB of its own data and removes it.',
           STORE_ADDRESS_HELP,
         ],
         exitCodes: `${EXIT.ok} no check is bad, ${EXIT.failure} a check is bad, or the store cannot be used.`,
@@ -103,8 +103,9 @@ function judgeStore(meta: StoreMeta | undefined, remembered: string | undefined)
 /** Checks that closed rounds have an archive and that the archive answers. */
 async function examineArchive(settings: StoreSettings, meta: StoreMeta): Promise<readonly CheckResult[]> {
   if (!hasArchive(settings)) {
-    const says = 'there is none: closed rounds stay in memory';
-    const todo = 'set WALLETD_ARCHIVE, see docs/archive.md; or plan the memory for all of `retention.transactions`';
+    const says = 'no archive is configured: closed rounds stay in memory';
+    const todo =
+      'set WALLETD_ARCHIVE, see docs/archive.md; or plan enough memory for all rounds within `retention.transactions`';
     return [{ about: 'archive', verdict: 'look', says, todo }];
   }
   try {
@@ -112,7 +113,7 @@ async function examineArchive(settings: StoreSettings, meta: StoreMeta): Promise
       ? [await examineFolder(settings, meta)]
       : [...(await examinePostgres(settings, meta)), ...(await examineArchiveClock(settings, meta))];
   } catch (error) {
-    const todo = 'callbacks that need it get 503, and closed rounds stay in memory, until it answers';
+    const todo = 'until the archive answers, callbacks that need it get 503, and closed rounds stay in memory';
     return [{ about: 'archive', verdict: 'bad', says: messageOf(error), todo }];
   }
 }
@@ -152,12 +153,12 @@ async function examineServer(settings: Settings): Promise<readonly CheckResult[]
   if (api === undefined) return [];
   try {
     const { troubles } = await look(api, readBackup(settings.backup.metricsFile));
-    if (troubles.length === 0) return [{ about, verdict: 'good', says: `${api.url} is well` }];
+    if (troubles.length === 0) return [{ about, verdict: 'good', says: `${api.url} has no problems` }];
     return troubles.map(({ urgency, what, action }): CheckResult => {
       return { about, verdict: urgency === 'now' ? 'bad' : 'look', says: what, todo: action };
     });
   } catch (error) {
-    return [{ about, verdict: 'bad', says: messageOf(error), todo: 'look at its log and its machine' }];
+    return [{ about, verdict: 'bad', says: messageOf(error), todo: 'check its log and its machine' }];
   }
 }
 

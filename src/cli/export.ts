@@ -30,10 +30,10 @@ type From = 'oldest' | ReadonlyMap<number, Lsn>;
 export function addExport(program: Command): void {
   program
     .command('export')
-    .description('write every event to stdout as one JSON object per line; changes nothing')
+    .description('write every event to stdout as one JSON object per line; only reads the store')
     .option(
       '--from <lsns>',
-      'start after SHARD:LSN[,SHARD:LSN...], or with the oldest event left: oldest',
+      'start after SHARD:LSN[,SHARD:LSN...]; "oldest" starts with the oldest event that is left',
       argument(parseFrom),
     )
     .option('--follow', 'continue with new events until SIGINT or SIGTERM, or until the reader closes the pipe')
@@ -71,7 +71,7 @@ async function exportStore({ reader, live, progress }: ReadStore, options: Expor
   } finally {
     console.error(`walletd: exported ${plural(exported.events, 'event')}, up to ${positionsOf(exported.positions)}`);
   }
-  if (signal.aborted && !options.follow) throw new ToolError('interrupted: not everything was exported');
+  if (signal.aborted && !options.follow) throw new ToolError('interrupted: the export is incomplete');
 }
 
 async function startsOf(
@@ -82,13 +82,14 @@ async function startsOf(
   const noted = await cursor?.read();
   const given = from === undefined || from === 'oldest' ? undefined : from;
   for (const shard of given?.keys() ?? []) {
-    if (shard >= reader.shards) throw new ToolError(`there is no shard ${shard}: they are 0 to ${reader.shards - 1}`);
+    if (shard >= reader.shards)
+      throw new ToolError(`there is no shard ${shard}: shards are numbered 0 to ${reader.shards - 1}`);
   }
   const heads: Head[] = [];
   for (const shard of shardsOf(reader)) {
     const { head, missing } = await startOf(shard, noted?.[shard] ?? positionOf(given?.get(shard)), reader);
     if (missing !== undefined && from !== 'oldest') {
-      throw new ToolError(`${missing}; --from oldest exports what is still there`);
+      throw new ToolError(`${missing}; --from oldest exports the remaining events`);
     }
     if (missing !== undefined) console.error(`walletd: ${missing}`);
     heads.push(head);

@@ -58,7 +58,7 @@ export class FinishedBackups {
       const why = options.command === undefined ? undefined : await failureOf(options.command, path);
       if (why !== undefined) {
         this.failures++;
-        this.warn(`--then failed for ${path}: ${why}; it is tried again in a minute, and the file stays`);
+        this.warn(`--then failed for ${path}: ${why}; walletd retries in a minute and keeps the file`);
         this.retry = setTimeout(() => this.work(), RETRY_MS).unref();
         return;
       }

@@ -13,7 +13,7 @@ export function addInit(program: Command): void {
     .description('create the store; leaves an existing one unchanged')
     .argument(
       '[store]',
-      'lmdb:FOLDER, redis://… (default: WALLETD_STORE, where a password is safer than in an argument)',
+      'lmdb:FOLDER, redis://… (default: WALLETD_STORE, which is safer for a password than an argument)',
     )
     .action((store?: string) => init(store));
 }
@@ -32,7 +32,7 @@ async function refuseWhereRemembered(settings: Settings): Promise<void> {
     const found = await store?.meta.maybeRead();
     const remembered = await findRemembered(settings, found?.storeId, store);
     if (remembered === undefined) return;
-    const what = found === undefined ? 'there is no store' : `there is another store, ${found.storeId},`;
+    const what = found === undefined ? 'there is no store' : `there is a different store, ${found.storeId},`;
     throw new StoreError(`${what} at ${driver.name}, and ${remembered}: nothing was created; ${RESTORE_ADVICE}`);
   } catch (error) {
     throw asStoreError(error as Error, driver.name);

@@ -80,7 +80,7 @@ export function addInspect(program: Command): void {
     'show operations with their operator, time and address',
     'walletd inspect operators --json',
   )
-    .option('--since <time>', 'from this time on, such as 2026-01-31T12:00:00Z (default: everything)', parseTime)
+    .option('--since <time>', 'only operations since this time, such as 2026-01-31T12:00:00Z (default: all)', parseTime)
     .action((options: OperatorsOptions) =>
       search({ type: 'operators', sinceMs: options.since ?? 0, username: undefined }, options),
     );
@@ -170,7 +170,8 @@ async function search(query: InspectQuery, options: InspectOptions): Promise<voi
 }
 
 async function showEntry({ shard, lsn }: EntryAddress, reader: StoreReader): Promise<Report | undefined> {
-  if (shard >= reader.shards) throw new ToolError(`there is no shard ${shard}: they are 0 to ${reader.shards - 1}`);
+  if (shard >= reader.shards)
+    throw new ToolError(`there is no shard ${shard}: shards are numbered 0 to ${reader.shards - 1}`);
   const found = await inspectEntry(reader, shard, lsn);
   if (found === undefined) return undefined;
   return { text: () => entryText(found, reader.scales), json: () => entryLines(found, reader.scales) };

@@ -20,7 +20,7 @@ const FORMAT = 1;
 /** Reads the heads from a report. Throws a `ConfigError` that names the file and the mistake in it. */
 export function readNoted(file: string): NotedAudit {
   const refuse = (why: string) =>
-    new ConfigError(`--noted ${file}: ${why}; it takes the output of \`walletd verify --json\``);
+    new ConfigError(`--noted ${file}: ${why}; it must be the output of \`walletd verify --json\``);
   let report: unknown;
   try {
     report = JSON.parse(readFileSync(file, 'utf8'));
@@ -38,7 +38,7 @@ export function readNoted(file: string): NotedAudit {
   }
   if (heads.size === 0) throw refuse('none of its shards has an audit head');
   const mustBeOf = (other: string) => {
-    if (other !== storeId) throw refuse(`it is of store ${storeId}, not ${other}`);
+    if (other !== storeId) throw refuse(`it belongs to store ${storeId}, not to ${other}`);
   };
   return { heads, mustBeOf };
 }

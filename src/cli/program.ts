@@ -45,7 +45,7 @@ export async function makeProgram(called = '', output: OutputConfiguration = {})
 Settings come from config/default.json, the file named in WALLETD_CONFIG, and WALLETD_… variables: see docs/settings.md.
 
 Exit codes: ${EXIT.ok} success, ${EXIT.failure} failure, ${EXIT.usage} wrong settings or arguments, \
-${EXIT.fenced} another process took over the store, ${EXIT.cutOff} the backup was cut off, ${EXIT.otherArchive} walletd uses another archive than \
+${EXIT.fenced} another process took over the store, ${EXIT.cutOff} the backup was cut off, ${EXIT.otherArchive} walletd uses a different archive from \
 the follower of the backup.`,
     )
     .exitOverride()

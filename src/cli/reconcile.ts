@@ -129,9 +129,9 @@ async function reconcileStore(
 function hintsOf({ counts }: Reconciliation, byType: ReadonlyMap<string, number>, hasArchive: boolean): string[] {
   const isApart = counts.equal === 0 && counts.theirs > 0 && counts.ours > 0;
   return [
-    ...(isApart ? ['No bet is the same: does the history have the ids of the callbacks? See --mapping.'] : []),
+    ...(isApart ? ['No bet matches: does the history contain the ids from the callbacks? See --mapping.'] : []),
     ...(byType.has('missing-here') && !hasArchive
-      ? ['Read without an archive: if the store has one, name it with WALLETD_ARCHIVE.']
+      ? ['No archive was read: if the store has one, set WALLETD_ARCHIVE.']
       : []),
   ];
 }

@@ -24,9 +24,9 @@ export async function findRemembered(
   if (storeId !== undefined && storeId !== found) return `this node has served ${storeId} there`;
   if (found !== undefined) return undefined;
   const members = await livingMembers(store?.table, () => true);
-  if (members.length > 0) return `${members.map(({ name }) => name).join(', ')} run on it`;
+  if (members.length > 0) return `${members.map(({ name }) => name).join(', ')} are running on that store`;
   const server = await findServerOf(settings);
-  return server && `the walletd at ${server.url} runs on it`;
+  return server && `the walletd at ${server.url} is running on that store`;
 }
 
 /** Configured server, if it uses the configured store. */

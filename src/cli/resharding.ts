@@ -25,10 +25,10 @@ export function checkShards(meta: Buffer, shards: number | undefined): void {
   if (shards === undefined) return;
   const source = decodeMeta(meta);
   if (source.shards === shards) {
-    throw new ToolError(`the store has ${shards} shards already: without --shards it is restored as it is`);
+    throw new ToolError(`the store already has ${shards} shards: omit --shards to restore it unchanged`);
   }
   if (source.hash !== HASH_NAME) {
-    throw new ToolError(`the store places players by ${source.hash}, this walletd by ${HASH_NAME}`);
+    throw new ToolError(`the store assigns players to shards by ${source.hash}, this walletd by ${HASH_NAME}`);
   }
 }
 

@@ -60,17 +60,18 @@ export function checkHasNoEvent(
   warn: (sentence: string) => void,
 ): void {
   if (found === undefined || !found.hasEvents) return;
-  const what = `there is a store at ${name} already, ${found.meta.storeId}`;
-  if (isServed) throw new StoreError(`${what}, and a server may be living on it: never empty it: name a new place`);
+  const what = `there is already a store at ${name}, ${found.meta.storeId}`;
+  if (isServed)
+    throw new StoreError(`${what}, and a server may be using it: never empty it: choose a different target`);
   warn(mayBeEmptied(name, emptying));
-  throw new StoreError(`${what}: a restore needs an empty place`);
+  throw new StoreError(`${what}: a restore requires an empty target`);
 }
 
 async function checkMayBeRemoved({ store, found }: Target, { name, emptying }: Driver): Promise<void> {
   if (store === undefined || found === undefined) return;
   await store.meta.checkDiscard(found.meta.shards).catch((error: Error) => {
     throw new StoreError(
-      `the store at ${name} has no event, and this user may not remove it: restore as one who may (restorer in ` +
+      `the store at ${name} has no events, but this user may not remove it: restore as a user who may (restorer in ` +
         `config/users.acl), or ${emptying} (${error.message})`,
     );
   });
@@ -86,7 +87,7 @@ async function checkNothingIsLeft({ store, found }: Target, shards: number): Pro
       (await store.wal.read(shard, LSN_ZERO, 1)).length === 0 && (await store.snapshots.snapshots(shard)).length === 0;
     if (isEmpty) continue;
     throw new StoreError(
-      `a restore needs an empty store, and this one still has data of shard ${shard}: empty it completely`,
+      `a restore requires an empty store, and this one still has data of shard ${shard}: empty it completely`,
     );
   }
 }
@@ -104,11 +105,11 @@ async function checkFolder({ store }: StoreSettings): Promise<void> {
   for (;;) {
     const found = await stat(folder).catch(() => undefined);
     if (found?.isDirectory()) break;
-    if (found !== undefined) throw new StoreError(`cannot use the store ${store}: ${folder} is no folder`);
+    if (found !== undefined) throw new StoreError(`cannot use the store ${store}: ${folder} is not a folder`);
     folder = dirname(folder);
   }
   await access(folder, constants.W_OK | constants.X_OK).catch(() => {
-    throw new StoreError(`cannot use the store ${store}: nothing can be written into ${folder}`);
+    throw new StoreError(`cannot use the store ${store}: ${folder} is not writable`);
   });
 }
 
@@ -121,7 +122,7 @@ async function checkArchive(
   if (!hasArchive(settings)) {
     if (!(await source.hasArchived())) return;
     throw new StoreError(
-      'closed rounds of this store are in an archive, and the new one has none: name an empty database in WALLETD_ARCHIVE',
+      'closed rounds of this store are in an archive, but the new store has no archive: set WALLETD_ARCHIVE to an empty database',
     );
   }
   if (settings.archive === null) await checkFolderOfArchive(settings, target.found?.meta.storeId ?? source.storeId);
@@ -136,7 +137,7 @@ async function checkFolderOfArchive(settings: StoreSettings, storeId: string | u
   const archive = await openArchiveToRead(settings, storeId ?? '');
   if (archive === undefined) return;
   const days = await archive.days().finally(() => archive.close());
-  if (days.length > 0) throw new StoreError('a restore needs an empty archive, too: name another place');
+  if (days.length > 0) throw new StoreError('a restore also requires an empty archive: choose a different target');
 }
 
 async function checkPostgres(settings: StoreSettings, { storeId }: RestoredSource, isServed: boolean): Promise<void> {
@@ -147,9 +148,9 @@ async function checkPostgres(settings: StoreSettings, { storeId }: RestoredSourc
   if (hasRounds) {
     const cure =
       isServed || sessions > 0
-        ? 'a server may be living on it: never empty it: name a new database in WALLETD_ARCHIVE, for this restore alone'
-        : 'name a new database in WALLETD_ARCHIVE, for restore, serve and the follower of the backup alike';
-    throw new StoreError(`a restore needs an empty archive, and ${name} has rounds; ${cure}; see docs/runbook.md`);
+        ? 'a server may be using it: never empty it: set WALLETD_ARCHIVE to a new database, for this restore only'
+        : "set WALLETD_ARCHIVE to a new database, for restore, serve and the backup's follower alike";
+    throw new StoreError(`a restore requires an empty archive, and ${name} has rounds; ${cure}; see docs/runbook.md`);
   }
   const found = await findArchive(settings, storeId === undefined ? undefined : { storeId });
   if (found?.away !== undefined) throw new StoreError(`cannot use the archive ${name}: ${found.away}`);

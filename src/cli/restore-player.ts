@@ -66,9 +66,9 @@ export async function showPlayer(username: string, options: ShowOptions): Promis
 async function sourceToShow(options: ShowOptions): Promise<string> {
   const { from, at, identity } = options;
   if (from === PIPE)
-    throw new ConfigError('--player looks into a file or a store: a pipe cannot be read here and there');
+    throw new ConfigError('--player requires a file or a store: a pipe cannot be read at random positions');
   if (identity !== undefined) {
-    throw new ConfigError('--player looks into a file that is not encrypted: look into what `age -d` makes of it');
+    throw new ConfigError('--player cannot read an encrypted file: decrypt it first with `age -d`');
   }
   if (isStoreAddress(from) || (await findBackupFile(from)) === from) return from;
   return (await backupInput(from, at, options)).source.name;
@@ -82,18 +82,18 @@ function comparison(
   correction: object | null,
 ): string[] {
   if (url === undefined || now === undefined)
-    return ['No server of this store answers: what the player has now is not known.'];
+    return ['No server of this store answers: the current balance is unknown.'];
   const there = `At ${url} now: ${now} ${currency}`;
   if (correction === null) return [`${there}, the same.`];
   const player = shellQuoted(username);
   return [
     there,
     '',
-    'To take back one credit alone, put its id into a file, and run one of these (with --yes to write):',
+    'To take back a single credit, write its id into a file, and run one of these commands (with --yes to write):',
     `  walletd undo --callbacks --player ${player} --since ${since} --ids FILE`,
     `  walletd undo --operator NAME --player ${player} --since ${since} --ids FILE`,
     '',
-    `To bring the balance back as it was, which also takes back what ${printable(username)} has won and lost since, send this:`,
+    `To restore the former balance, which also reverses everything that ${printable(username)} has won and lost since, send this:`,
     `  POST ${url}/v1/players/${encodeURIComponent(username)}/corrections`,
     `  ${JSON.stringify(correction)}`,
   ];

@@ -56,7 +56,7 @@ export function addRestore(program: Command): void {
     .option('--at <time|lsn>', 'restore up to a past moment, see below', argument(parseAt))
     .option(
       '--shards <number>',
-      'change the number of shards, which makes another store, see below',
+      'change the number of shards, which creates a new store, see below',
       argument(parseShards),
     )
     .option('--dry-run', 'run every check and report the result, but write nothing')
@@ -77,8 +77,8 @@ shard is restored up to its last log entry not later than this time, by the cloc
 different shards the cut can differ by some milliseconds.`,
           '--at SHARD:LSN,SHARD:LSN… restores these shards up to these entries, and all other shards completely.',
           `\
---shards NUMBER (1 to 1024) makes another store with its own id. It contains all players with their balances, transactions
-and first answers, and its logs begin there. The history before stays in the old store: keep that store, or a backup. Start
+--shards NUMBER (1 to 1024) creates a new store with its own id. It contains all players with their balances, transactions
+and first answers, and its logs begin there. The earlier history stays in the old store: keep that store, or a backup. Start
 nodes on the new store with WALLETD_SHARDS=NUMBER. The restore needs as much memory for the players as a server.`,
           `\
 A file is checked completely before anything is written. A pipe is checked while it is written; if the check fails, the new
@@ -104,7 +104,9 @@ ${EXIT.cutOff} the backup was cut off: without --accept-cut-off nothing of a fil
 async function restore(options: RestoreOptions): Promise<Outcome | number> {
   const { player, show } = options;
   if ((player === undefined) !== (show === undefined)) {
-    throw new ConfigError('--player and --show go together: a player alone is shown, and corrected by an operator');
+    throw new ConfigError(
+      '--player and --show must be used together: a single player is only shown, and an operator makes the correction',
+    );
   }
   if (player !== undefined) return await showPlayer(player, options);
   const progress = new Progress(options.dryRun ? 'Checking' : 'Restoring', !options.json);
@@ -201,7 +203,7 @@ async function restoreNow(
   restore: (into: TargetStore) => Promise<Restored>,
 ): Promise<Restored | undefined> {
   const driver = driverOf(settings);
-  if (isServed && !(await confirm('Restore all the same?', options))) return undefined;
+  if (isServed && !(await confirm('Restore anyway?', options))) return undefined;
   await emptyTarget(target, driver, (storeId) => discardArchive(settings, storeId));
   return await withOpenedTarget(target, driver, (store) => restoreTo(store, settings, restore, progress));
 }
@@ -241,17 +243,17 @@ function report(
   progress: Progress,
 ): Report {
   if (at?.type === 'time' && at.timeMs > copiedMs) {
-    progress.warn(`--at is later than ${isoTime(copiedMs)}, where ${source} ends: what came after that is not in it`);
+    progress.warn(`--at is later than ${isoTime(copiedMs)}, the end of ${source}: later entries are not in the source`);
   }
   const newest = newestTime(shards);
-  const time = newest === undefined ? 'without an entry' : `as of ${isoTime(newest)}, its newest entry`;
+  const time = newest === undefined ? 'without any entries' : `as of ${isoTime(newest)}, its newest entry`;
   const verb = dryRun ? 'would be in' : 'is in';
   const untouched = dryRun ? ' Nothing was written.' : '';
   const before = openFormats(meta);
   const another =
     storeId === before.storeId
       ? ''
-      : `\nIt is another store than ${before.storeId}, with ${plural(shards.length, 'shard')} instead of ${before.shards}: ` +
+      : `\nIt is a different store from ${before.storeId}, with ${plural(shards.length, 'shard')} instead of ${before.shards}: ` +
         `start its nodes with WALLETD_SHARDS=${shards.length}.`;
   return {
     text: () =>
@@ -274,7 +276,7 @@ function report(
 async function begun(frames: Frames): Promise<{ readonly meta: Buffer; readonly all: Frames }> {
   const iterator = frames[Symbol.asyncIterator]();
   const first = await iterator.next();
-  if (first.done || first.value.type !== 'meta') throw new ToolError('a meta record comes first, and there is none');
+  if (first.done || first.value.type !== 'meta') throw new ToolError('the backup does not begin with a meta record');
   const meta = first.value;
   const all = async function* (): AsyncGenerator<Frame, void> {
     yield meta;
@@ -296,5 +298,5 @@ async function* untilInterrupted(frames: Frames, target: Driver): AsyncGenerator
 }
 
 function incompleteWarning({ emptying }: Driver): string {
-  return `the new store is not whole, and nothing will use it: ${emptying} before the next try`;
+  return `the new store is incomplete and cannot be used: ${emptying} before the next attempt`;
 }

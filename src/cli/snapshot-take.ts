@@ -59,7 +59,9 @@ async function takeOffline(
   await requireStopped(shards, deps, isVouchedFor).catch((error: unknown) => {
     if (!(error instanceof StoreError)) throw error;
     const url = operatorApiUrl(settings);
-    throw new StoreError(`no server of this store answers at ${url} (admin.host, admin.port), and ${error.message}`);
+    throw new StoreError(
+      `no server of this store answers at ${url} (admin.host, admin.port); without one, ${error.message}`,
+    );
   });
   const progress = new Progress('Taking snapshots');
   return await takeSnapshots(shards, deps, progress.update).finally(() => progress.stop());

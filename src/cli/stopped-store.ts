@@ -61,22 +61,22 @@ export async function requireStopped(
     const owner = await ownerOf(shard, head, deps).catch(() => undefined);
     if (owner === undefined) {
       throw new StoreError(
-        `the log of shard ${shard} does not name its owner any more: if no server runs on it, add --stopped`,
+        `the log of shard ${shard} no longer names its owner: if no server is running on it, add --stopped`,
       );
     }
     const name = describeOwner(owner);
     if (owner.host !== hostname()) {
-      throw new StoreError(`the last owner of shard ${shard} is ${name}: if that is stopped, add --stopped`);
+      throw new StoreError(`the last owner of shard ${shard} is ${name}: if that process has stopped, add --stopped`);
     }
     if (owner.pid === process.pid) {
       throw new StoreError(
         `the last owner of shard ${shard} is ${name}, which may be process 1 of another container of the same name: ` +
-          'if that is stopped, add --stopped',
+          'if that process has stopped, add --stopped',
       );
     }
     if (isAlive(owner)) {
       throw new StoreError(
-        `shard ${shard} is owned by ${name}. A process with this id is running, and this works on a stopped server only; ` +
+        `shard ${shard} is owned by ${name}. A process with this id is running, and this command requires a stopped server; ` +
           'if that process is not walletd, add --stopped',
       );
     }

@@ -77,10 +77,12 @@ export async function emptyTarget(
 ): Promise<void> {
   if (store === undefined || found === undefined) return;
   const wasRemoved = await store.meta.discard(found.meta, found.heads).catch((error: Error) => {
-    throw new StoreError(`the store at ${name}, which has no event, cannot be removed: ${error.message}; ${emptying}`);
+    throw new StoreError(`the store at ${name}, which has no events, cannot be removed: ${error.message}; ${emptying}`);
   });
   if (!wasRemoved)
-    throw new StoreError(`the store at ${name} has been written to meanwhile: a restore would lose that`);
+    throw new StoreError(
+      `the store at ${name} has been written to in the meantime: a restore would lose those entries`,
+    );
   await discardArchive(found.meta.storeId);
 }
 
@@ -110,7 +112,7 @@ async function foundIn(
 }
 
 export function mayBeEmptied(name: string, emptying: string): string {
-  return `what is at ${name} can be emptied, if nobody needs it: ${emptying}`;
+  return `if the data at ${name} is no longer needed, ${emptying}`;
 }
 
 /** Reads the heads of all logs before their entries, and finds out whether there is an event or a snapshot. */

@@ -56,7 +56,7 @@ export function addUndo(program: Command): void {
     .description('take back operations of an operator, or credits of callbacks, with one correction each')
     .option('--operator <name>', 'operator whose operations to take back, as named by `walletd inspect operators`')
     .option('--callbacks', 'take back credits without a bet: of adjustBalance, and rewards of winRewards')
-    .requiredOption('--since <time>', 'from this time on, such as 2026-01-31T12:00:00Z', parseTime)
+    .requiredOption('--since <time>', 'since this time, such as 2026-01-31T12:00:00Z', parseTime)
     .option('--until <time>', 'up to this time (default: now)', parseTime)
     .option('--player <name>', 'only this player')
     .option('--ids <file>', 'only ids listed in this file, one per line (refId of adjustBalance)')
@@ -70,7 +70,7 @@ export function addUndo(program: Command): void {
       argument(parseAmount),
     )
     .option('--allow-negative-balance', 'also take back money already spent, which leaves the player with a debt')
-    .option('--ask-again', 'request refused or expired approvals once more')
+    .option('--ask-again', 'request refused or expired approvals again')
     .option('--csv <file>', 'also write all corrections to a new file')
     .option('--dry-run', 'show the corrections and their sums, and write nothing')
     .option('--yes', 'write the corrections without asking (default: ask on a terminal, otherwise only show them)')
@@ -85,7 +85,7 @@ export function addUndo(program: Command): void {
 undo reads operations and credits from the store. It sends corrections, with the token of the settings, to the operator API of
 the server on this store or on a store restored from it; the limits and approvals of the server apply. The id of a correction
 derives from the movement that it takes back, and no request can choose it: a second run never corrects anything twice. Bets and
-their payouts stay. The platform must not also void a reward that was taken back.`,
+their payouts stay. The platform must not void a reward that has been taken back.`,
         ],
         exitCodes: `\
 ${EXIT.ok} shown, or all written; ${EXIT.failure} some were refused or wait for approval, nothing was found, or the command failed.`,
@@ -131,11 +131,11 @@ async function run(options: UndoOptions): Promise<Outcome | number> {
 async function wishOf(options: UndoOptions): Promise<UndoSelection> {
   const { operator, callbacks, since, until = Date.now(), ids, type, product, endpoint } = options;
   if ((operator === undefined) === (callbacks === undefined)) {
-    throw new ConfigError('name --operator NAME or --callbacks: whose money is to be taken back');
+    throw new ConfigError('name --operator NAME or --callbacks, to select the money to take back');
   }
-  if (callbacks && type !== undefined) throw new ConfigError('--type goes with --operator: name an --endpoint');
+  if (callbacks && type !== undefined) throw new ConfigError('--type requires --operator: name an --endpoint');
   if (!callbacks && (product !== undefined || endpoint !== undefined)) {
-    throw new ConfigError('--product and --endpoint go with --callbacks');
+    throw new ConfigError('--product and --endpoint require --callbacks');
   }
   return {
     by: operator === undefined ? 'platform' : { operator },
@@ -176,7 +176,7 @@ async function undo(opened: ReadStore, wish: UndoSelection, options: UndoOptions
   if (wish.ids !== undefined) warnOfMissing(wish.ids, plan, progress);
   if (plan.length === 0) {
     const who = wish.by === 'platform' ? 'callbacks' : wish.by.operator;
-    console.error(`walletd: ${who} did nothing of that kind since ${isoTime(wish.sinceMs)}`);
+    console.error(`walletd: ${who} made no such operations since ${isoTime(wish.sinceMs)}`);
     return EXIT.failure;
   }
   const ended = new Map<Undo, Corrected>();
@@ -190,7 +190,7 @@ async function undo(opened: ReadStore, wish: UndoSelection, options: UndoOptions
     }
     if (served.isLater && leftOf(plan).some(({ type }) => type === 'reward')) {
       throw new ToolError(
-        `the server at ${served.server.url} serves a store that was made from this one, where a reward can have been voided since: ` +
+        `the server at ${served.server.url} serves a store that was made from this one, where a reward may have been voided since: ` +
           'name that store in --store to take rewards back',
       );
     }
@@ -222,7 +222,7 @@ async function finish(
   }
   if (beyond !== undefined) throw new ToolError(beyond.sentence);
   if (asks) {
-    print(undoShown(report, 'nothing is written yet'), options);
+    print(undoShown(report, 'nothing has been written yet'), options);
     if (!(await confirm('Write these corrections?', options))) return EXIT.failure;
   }
   await writeAll();
@@ -251,7 +251,7 @@ function beyondLimits(
   if (needed.length === 0) return undefined;
   return {
     needed: needed.join(' '),
-    sentence: `${reasons.join(', and ')}: nothing was written. Look at all of them (--dry-run), then allow it: ${needed.join(' ')}`,
+    sentence: `${reasons.join(', and ')}: nothing was written. Check all of them (--dry-run), then allow them: ${needed.join(' ')}`,
   };
 }
 

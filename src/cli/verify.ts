@@ -64,8 +64,7 @@ ${EXIT.cutOff} no differences, but the last segment of the backup was cut off.`,
     )
     .action((backup: string | undefined, options: VerifyOptions) => {
       const isBackup = backup !== undefined && !isStoreAddress(backup);
-      if (backup !== undefined && options.store !== undefined)
-        throw new ConfigError('one store or one backup at a time');
+      if (backup !== undefined && options.store !== undefined) throw new ConfigError('name either a store or a backup');
       const verifying = isBackup ? verifyBackup(backup, options) : verifyStore({ store: backup, ...options });
       return conclude(verifying, options);
     });
@@ -95,7 +94,7 @@ async function verifyBackup(from: string, options: VerifyOptions): Promise<Outco
     segments: part?.segments,
     cutBytes,
   };
-  const asOf = newestMs === undefined ? 'It has no entry' : `Its newest entry is of ${isoTime(newestMs)}`;
+  const asOf = newestMs === undefined ? 'It has no entries' : `Its newest entry is from ${isoTime(newestMs)}`;
   const cut = cutBytes === 0 ? '' : `\nIts last segment was cut off: ${plural(cutBytes, 'byte')} do not count.`;
   return {
     text: () => `${textOf(report, shown, undefined)}\n${asOf}; it was copied at ${isoTime(copiedMs)}.${cut}`,
@@ -164,7 +163,7 @@ async function serverAt(url: string, settings: Settings, storeId: string): Promi
   const api = new OperatorApi(url, tokenForTools(settings));
   const served = (await api.store())?.storeId;
   if (served === undefined || served === storeId) return api;
-  throw new ToolError(`the server at ${url} serves another store: ${served}, not ${storeId}`);
+  throw new ToolError(`the server at ${url} serves a different store: ${served}, not ${storeId}`);
 }
 
 function textOf(report: VerifyReport, { name, reader, meta }: Shown, server: OperatorApi | undefined): string {
@@ -240,7 +239,7 @@ function booksTables(books: StoreBooks, scales: ScaleTable): string[] {
 
 function auditSentence(shards: readonly ShardReport[]): string {
   const operations = shards.reduce((sum, { audit }) => sum + (audit?.count ?? 0), 0);
-  return `Audit chains: ${plural(operations, 'operation')}; --json has their heads.`;
+  return `Audit chains: ${plural(operations, 'operation')}; --json shows their heads.`;
 }
 
 function serverSentence(shards: readonly ShardReport[], server: OperatorApi | undefined): string {
@@ -248,7 +247,7 @@ function serverSentence(shards: readonly ShardReport[], server: OperatorApi | un
   const sum = (count: (report: ShardReport) => number | undefined) =>
     shards.reduce((all, report) => all + (count(report) ?? 0), 0);
   const movedOn = sum((report) => report.movedOn);
-  const passed = movedOn === 0 ? '' : `; ${movedOn} more had played on before the newest snapshot`;
+  const passed = movedOn === 0 ? '' : `; ${movedOn} more had changed in the meantime and could not be compared`;
   const compared = plural(
     sum((report) => report.compared),
     'player',

@@ -23,8 +23,8 @@ export async function whoServes(storeId: string | undefined, { store, found }: T
     const owner = await ownerOf(shard, head, { wal: store.wal, format });
     if (owner === undefined || owner.pid === process.pid) continue;
     const name = describeOwner(owner);
-    if (owner.host !== hostname()) owners.set(name, `the last owner of the place is ${name}: is it stopped?`);
-    else if (isAlive(owner)) owners.set(name, `the place is owned by ${name}, and a process with this id is running`);
+    if (owner.host !== hostname()) owners.set(name, `the last owner of the target is ${name}: has it stopped?`);
+    else if (isAlive(owner)) owners.set(name, `the target is owned by ${name}, and a process with this id is running`);
   }
   return [...sentences, ...owners.values()];
 }
@@ -37,13 +37,13 @@ async function answering(storeIds: readonly string[]): Promise<string[]> {
       const server = await findRunningServer(settings, storeId);
       if (server !== undefined) {
         return [
-          `the server at ${server.url} serves store ${storeId}: what it answers from now on is not in what is restored, ` +
-            'unless it stores into that very place and puts its newest entries back',
+          `the server at ${server.url} serves store ${storeId}: the restored store will lack the callbacks that it answers from now on, ` +
+            'unless it uses this target and appends its newest entries again',
         ];
       }
     }
     return [];
   } catch (error) {
-    return error instanceof ToolError ? [`${error.message}: is it serving this store?`] : [];
+    return error instanceof ToolError ? [`${error.message}: does it serve this store?`] : [];
   }
 }

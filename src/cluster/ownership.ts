@@ -553,9 +553,9 @@ export class Ownership {
     const by = this.deps.view()?.members.get(tagOf(head))?.name ?? `the process ${tagOf(head)}`;
     const reason =
       lsn.sequence > head.lsn.sequence
-        ? `its log ends at ${formatLsn(head.lsn)}, but ${formatLsn(lsn)} was told by ${by}: ` +
-          'start that node, if it still has what is missing, or run walletd accept-loss'
-        : `its log has something else in the place of ${formatLsn(lsn)}, which was told: run walletd accept-loss`;
+        ? `its log ends at ${formatLsn(head.lsn)}, but ${formatLsn(lsn)} was acknowledged by ${by}: ` +
+          'start that node if it still has the missing entries, or run walletd accept-loss'
+        : `its log has a different entry in the place of ${formatLsn(lsn)}, which was acknowledged: run walletd accept-loss`;
     await this.move({ type: 'stop', shard, reason });
   }
 

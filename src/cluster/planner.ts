@@ -289,11 +289,11 @@ function whyOf(
   format: number,
 ): string {
   const nameOf = (tag: string) => members.get(tag)?.name ?? tag;
-  if (plan === undefined) return 'the first plan';
+  if (plan === undefined) return 'the first assignment';
   if (gone.length > 0) return `${gone.map(nameOf).join(', ')} gone`;
   const moved = planned.owners.flatMap((owner, shard) => (owner === plan.owners[shard] ? [] : [shard]));
-  if (moved.some((shard) => stuck.has(shard))) return 'an owner does not reach its logs';
-  if (moved.some((shard) => refused.has(shard))) return 'who was to have a shard cannot take it';
+  if (moved.some((shard) => stuck.has(shard))) return 'an owner cannot reach its logs';
+  if (moved.some((shard) => refused.has(shard))) return 'the assigned node cannot take over a shard';
   const isLeaving = (tag: string) => members.get(tag)?.isLeaving === true || drained.has(tag);
   const left = new Set(moved.map((shard) => plan.owners[shard] as string).filter(isLeaving));
   if (left.size > 0) return `${[...left].map(nameOf).join(', ')} drained`;

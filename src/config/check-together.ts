@@ -8,8 +8,8 @@ export function checkTogether(settings: Settings): void {
   const { host, admin, insecure, signature, allow, tls, products } = settings;
   if (!isLoopback(host) && !insecure && signature.keys === null && allow.networks === null) {
     throw new ConfigError(
-      `host is ${host}, which others can reach, and callbacks are not authenticated: set signature.keys or ` +
-        'allow.networks, bind 127.0.0.1, or say that you want it with --insecure (WALLETD_INSECURE=true)',
+      `host is ${host}, which other machines can reach, and callbacks are not authenticated: set signature.keys or ` +
+        'allow.networks, bind 127.0.0.1, or allow it with --insecure (WALLETD_INSECURE=true)',
     );
   }
   const twiceListed = findTwice(products.list.map(({ id }) => id));
@@ -17,14 +17,14 @@ export function checkTogether(settings: Settings): void {
   const tokens = operatorTokens(settings);
   if (!isLoopback(admin.host) && tokens.length === 0) {
     throw new ConfigError(
-      `admin.host is ${admin.host}, which others can reach: set admin.token (WALLETD_ADMIN_TOKEN), or bind 127.0.0.1`,
+      `admin.host is ${admin.host}, which other machines can reach: set admin.token (WALLETD_ADMIN_TOKEN), or bind 127.0.0.1`,
     );
   }
   if (!isLoopback(admin.host) && admin.tls.certificateFile === null && !insecure) {
     throw new ConfigError(
-      `admin.host is ${admin.host}, which others can reach, and tokens would go over the network in the clear: set ` +
-        'admin.tls.certificateFile and admin.tls.keyFile, bind 127.0.0.1 behind a proxy that speaks TLS, or say that you ' +
-        'want it with --insecure (WALLETD_INSECURE=true)',
+      `admin.host is ${admin.host}, which other machines can reach, and tokens would cross the network unencrypted: set ` +
+        'admin.tls.certificateFile and admin.tls.keyFile, bind 127.0.0.1 behind a TLS proxy, or allow ' +
+        'it with --insecure (WALLETD_INSECURE=true)',
     );
   }
   const names = tokens.map(({ name }) => name);
@@ -41,7 +41,7 @@ export function checkTogether(settings: Settings): void {
   }
   if (allow.forwardedBy === 'proxy-protocol' && tls.keyFile !== null) {
     throw new ConfigError(
-      'allow.forwardedBy is proxy-protocol, which cannot be combined with TLS: end TLS at the proxy',
+      'allow.forwardedBy is proxy-protocol, which cannot be combined with TLS: terminate TLS at the proxy',
     );
   }
   if (allow.forwardedBy === 'proxy-protocol' && allow.proxies === null) {
@@ -59,7 +59,7 @@ export function checkTogether(settings: Settings): void {
   checkCluster(settings);
   const fsyncOnly = findKindSettings(settings.store)?.fsyncOnly;
   if (fsyncOnly !== undefined && settings.durability !== 'fsync') {
-    throw new ConfigError(`durability is ${settings.durability}, but ${fsyncOnly} knows fsync only`);
+    throw new ConfigError(`durability is ${settings.durability}, but ${fsyncOnly} supports only fsync`);
   }
 }
 
@@ -78,7 +78,7 @@ function checkCluster(settings: Settings): void {
   }
   if (!isLoopback(host) && secret === null) {
     throw new ConfigError(
-      `cluster.host is ${host}, which others can reach: set cluster.secret (WALLETD_CLUSTER_SECRET), the same on all nodes`,
+      `cluster.host is ${host}, which other machines can reach: set cluster.secret (WALLETD_CLUSTER_SECRET), the same on all nodes`,
     );
   }
 }

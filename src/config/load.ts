@@ -148,7 +148,7 @@ function typesOf(path: string): string[] {
 }
 
 function merge(into: Tree, from: unknown, source: string, sources: Sources, prefix = ''): void {
-  if (!isTree(from)) throw new ConfigError(`${source} must hold a JSON object`);
+  if (!isTree(from)) throw new ConfigError(`${source} must contain a JSON object`);
   for (const [key, value] of Object.entries(from)) {
     const path = prefix + key;
     // Refuse this key, because an assignment to it would silently do nothing.

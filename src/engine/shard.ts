@@ -594,7 +594,8 @@ export class Shard implements FlushMember, Carrier {
         found: formatLsn(head.lsn),
         kept: recentEntries.length,
       };
-      const reason = "the log's head is not ours, and no newer owner's: shard stopped; its log needs a person";
+      const reason =
+        "the log's head belongs neither to this owner nor to a newer one: shard stopped; an engineer must examine its log";
       this.stop(reason);
       this.deps.log.error(at, 'log diverged, shard stopped');
       this.deps.onDiverged(this);

@@ -67,7 +67,7 @@ function mustNetwork(text: string): Network {
   if (given > bitsMax || bits < 0) throw new Error(`${text} cannot have a prefix of ${given} bits`);
   const network = { bytes: address.map((byte, n) => byte & maskOf(bits, n)), bits };
   if (network.bytes.some((byte, n) => byte !== address[n])) {
-    throw new Error(`${text} has bits behind its prefix: ${formatAddress(network.bytes)}/${bits} is the network`);
+    throw new Error(`${text} has bits after its prefix: ${formatAddress(network.bytes)}/${bits} is the network`);
   }
   return network;
 }

@@ -21,7 +21,7 @@ export interface CallerRules {
   readonly trustsLoopback: boolean;
 }
 
-const CURE = 'without signature.keys or allow.networks only programs of this machine may call (docs/proxies.md)';
+const CURE = 'without signature.keys or allow.networks, only programs on this machine may call (docs/proxies.md)';
 /** Maximum number of header characters that the log quotes. */
 const SAID_LENGTH_MAX = 100;
 const FORWARDED_FOR = 'x-forwarded-for';

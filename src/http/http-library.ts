@@ -42,7 +42,7 @@ export async function mustListen(
   const socket = await library.listen(app, host, port);
   if (socket === undefined)
     throw new UserError(
-      `cannot listen on ${host}:${port} for callbacks (host, port): the port is taken, or the address is not ours`,
+      `cannot listen on ${host}:${port} for callbacks (host, port): the port is in use, or the address is not one of this machine`,
     );
   return socket;
 }

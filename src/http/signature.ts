@@ -123,7 +123,7 @@ function toKey(word: string, n: number): SignatureKey {
   if (!ID.test(id)) throw new Error(`key ${n + 1} is not ID:SECRET`);
   if (secret.length < SECRET_LENGTH_MIN)
     // The message omits the ID, which is the secret if the setting was written as SECRET:ID.
-    throw new Error(`the secret of key ${n + 1} has less than ${SECRET_LENGTH_MIN} characters`);
+    throw new Error(`the secret of key ${n + 1} has fewer than ${SECRET_LENGTH_MIN} characters`);
   // The ID appears in metrics and logs, which would expose the secret if ID and secret were swapped.
   if (id.length > secret.length) throw new Error(`the id of key ${n + 1} is longer than its secret: is it SECRET:ID?`);
   return { id, secret: createSecretKey(secret, 'utf8') };
@@ -151,5 +151,5 @@ function malformed(timestamp: string, signature: string): Unsigned {
 function formOf(signature: string): string {
   if (/^[\w-]+=[0-9a-f]{64}$/i.test(signature))
     return `, with ${JSON.stringify(signature.replace(/=.*/, '='))} in front`;
-  return /^[\w+/-]{43}=?$/.test(signature) ? ', as base64 has them' : '';
+  return /^[\w+/-]{43}=?$/.test(signature) ? ', as in base64' : '';
 }

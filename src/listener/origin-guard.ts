@@ -36,7 +36,7 @@ export function carrierOf(name: string): Carrier | undefined {
 
 /** Log text from a small fixed set: the header that reveals the request's origin, and the remedy. */
 export function describeCarried(name: string, cure: string): string {
-  if (name === 'host') return `its Host is no name of this machine: ${cure}`;
+  if (name === 'host') return `its Host is not a name of this machine: ${cure}`;
   if (name === PROXY_PROTOCOL) return `a proxy sent it with the PROXY protocol: ${cure}`;
   const [shown, carrier] = CARRIERS.get(name) ?? ['X-Forwarded-*', 'proxy'];
   return `it has ${shown}, which a ${carrier} adds: ${cure}`;

@@ -53,7 +53,9 @@ export class MissingEntryError extends LossError {
     readonly head: Head,
     told: Position,
   ) {
-    super(`the log of shard ${shard} ends at ${formatLsn(head.lsn)}, and lacks ${formatLsn(told.lsn)}, which was told`);
+    super(
+      `the log of shard ${shard} ends at ${formatLsn(head.lsn)}, but lacks ${formatLsn(told.lsn)}, which was acknowledged`,
+    );
   }
 }
 
@@ -153,7 +155,7 @@ export class Follower implements OwnTail {
     for (let short = 0; ; ) {
       const entries = await this.readToEnd(deps, yieldTurn);
       const found = await deps.wal.head(this.shard);
-      if (this.isOver) throw new Error('the shard was left meanwhile');
+      if (this.isOver) throw new Error('the shard was unloaded in the meantime');
       if (this.findEntriesAfter(found) !== undefined) return found;
       if (found.lsn.sequence > this.head.lsn.sequence) {
         short = entries === 0 ? short + 1 : 0;
@@ -165,7 +167,7 @@ export class Follower implements OwnTail {
         throw new ShortLogError(`the log of shard ${this.shard} ends at ${at}, before its head ${to}`);
       }
       throw new LossError(
-        `the log of shard ${this.shard} ends at ${formatLsn(found.lsn)}, and does not follow from ${formatLsn(this.head.lsn)}, which was read`,
+        `the log of shard ${this.shard} ends at ${formatLsn(found.lsn)}, and does not continue from ${formatLsn(this.head.lsn)}, which was read`,
       );
     }
   }

@@ -129,11 +129,11 @@ export function checkContinuity(entry: ReadHeader, shard: number, last: Head): v
   const at = `entry ${formatLsn(entry.lsn)} of shard ${shard}`;
   const follows = isSameLsn(entry.previousLsn, last.lsn) && entry.previousChecksum === last.checksum;
   if (!follows || entry.lsn.sequence !== last.lsn.sequence + 1 || entry.shard !== shard) {
-    throw new LossError(`${at} does not follow ${formatLsn(last.lsn)}: the log has a hole or a foreign entry`);
+    throw new LossError(`${at} does not follow ${formatLsn(last.lsn)}: the log has a gap or a foreign entry`);
   }
   const isFence = entry.owner !== undefined;
   const epochFits = isFence ? entry.lsn.epoch > last.lsn.epoch : entry.lsn.epoch === last.lsn.epoch;
   if (!epochFits || (!isFence && entry.nonce !== last.nonce)) {
-    throw new LossError(`${at} is not by the owner of its epoch`);
+    throw new LossError(`${at} was not written by the owner of its epoch`);
   }
 }

@@ -125,7 +125,7 @@ async function checkAcknowledged(shard: number, deps: RecoveryDeps): Promise<voi
   if (await lossAcceptedSince(lsn.epoch, shard, head, retryingReader(deps))) return;
   const why =
     found !== undefined && isSameLsn(found.lsn, lsn)
-      ? 'another entry is in its place, the store was older and has been written to'
+      ? 'a different entry is in its place: the store was older and has been written to'
       : 'the store is older, or has lost its newest entries';
   throw new LossError(`the log of shard ${shard} lacks ${formatLsn(lsn)}, which this node has acknowledged: ${why}`);
 }
@@ -148,7 +148,7 @@ async function begin({ shard, genesis, found }: Rebuild, yieldWhenDue: Yield, de
   const first = await firstEntry(shard, retryingReader(deps));
   if (first !== undefined && first.lsn.sequence !== 1) {
     throw new RecoveryError(
-      `the log of shard ${shard} begins with ${formatLsn(first.lsn)}, and there is no whole snapshot to begin with: restore a backup`,
+      `the log of shard ${shard} begins with ${formatLsn(first.lsn)}, and there is no complete snapshot to start from: restore a backup`,
     );
   }
   return { replay: Replay.ofNothing(genesis, deps.tableSizes), ends, damaged };
@@ -234,7 +234,7 @@ export function mustHaveArchive(
 ): void {
   if (hasArchive !== false || archived === undefined) return;
   throw new RecoveryError(
-    `closed rounds of shard ${shard} are in an archive, up to record ${formatMark(archived)}, and none is configured: ` +
+    `closed rounds of shard ${shard} are in an archive, up to record ${formatMark(archived)}, but no archive is configured: ` +
       'set WALLETD_ARCHIVE to the archive of this store',
   );
 }

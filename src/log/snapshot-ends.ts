@@ -12,7 +12,7 @@ import { type Entry, type Head, isSameHead } from '../ports/wal.js';
 export function checkAgainstLog({ id, shard, end }: Manifest, head: Head): void {
   if (compareLsn(end.lsn, head.lsn) <= 0) return;
   throw new LossError(
-    `snapshot ${id} of shard ${shard} holds entries up to ${formatLsn(end.lsn)}, but the log ends at ${formatLsn(head.lsn)}: the log has lost what is between`,
+    `snapshot ${id} of shard ${shard} contains entries up to ${formatLsn(end.lsn)}, but the log ends at ${formatLsn(head.lsn)}: the log has lost the entries in between`,
   );
 }
 
@@ -24,7 +24,7 @@ export function checkEnds(ends: readonly Head[], { shard, lsn, head }: Entry): v
   for (const end of ends) {
     if (lsn.sequence !== end.lsn.sequence || isSameHead(head, end)) continue;
     throw new LossError(
-      `entry ${formatLsn(lsn)} of shard ${shard} is not the one that a snapshot was taken of, ${formatLsn(end.lsn)}`,
+      `entry ${formatLsn(lsn)} of shard ${shard} is not the one from which a snapshot was taken, ${formatLsn(end.lsn)}`,
     );
   }
 }
@@ -37,7 +37,7 @@ export function checkReached(ends: readonly Head[], shard: number, last: Lsn): v
   for (const end of ends) {
     if (end.lsn.sequence <= last.sequence) continue;
     throw new LossError(
-      `the log of shard ${shard} ends at ${formatLsn(last)}, but a snapshot holds entries up to ${formatLsn(end.lsn)}: the log has lost some of them`,
+      `the log of shard ${shard} ends at ${formatLsn(last)}, but a snapshot contains entries up to ${formatLsn(end.lsn)}: the log has lost some of them`,
     );
   }
 }

@@ -134,7 +134,7 @@ async function* chunksOf(
 function openManifest(shard: number, stored: StoredSnapshot & { manifest: Buffer }, format: SnapshotFormat): Manifest {
   const manifest = format.openManifest(stored.manifest);
   if (manifest.id !== stored.id || manifest.shard !== shard) {
-    throw new Error(`its manifest is that of snapshot ${manifest.id} of shard ${manifest.shard}`);
+    throw new Error(`its manifest belongs to snapshot ${manifest.id} of shard ${manifest.shard}`);
   }
   return manifest;
 }

@@ -42,7 +42,7 @@ export class FencedError extends RecoveryError {
     readonly shard: number,
     readonly head: Head,
   ) {
-    super(`the log of shard ${shard} is not ours any more: its head is ${formatLsn(head.lsn)}`);
+    super(`the log of shard ${shard} no longer belongs to this process: its head is ${formatLsn(head.lsn)}`);
   }
 }
 
@@ -114,7 +114,7 @@ export async function ownerOf(
 
 /** Human-readable description of the owner. */
 export function describeOwner(owner: Owner | undefined): string {
-  if (owner === undefined) return 'an owner that left no fence';
+  if (owner === undefined) return 'an owner without a fence';
   return `process ${owner.pid} on ${owner.host}, started ${new Date(owner.startedMs).toISOString()}`;
 }
 

@@ -39,7 +39,7 @@ export async function writeFence(
     if (missing === undefined) throw new FencedError(fenced.shard, found);
     append = missing.length === 0 ? appendOf(fenced) : { ...append, expected: found, entries: missing };
   }
-  throw new RecoveryError(`the log of shard ${fenced.shard} loses its newest entries again and again`);
+  throw new RecoveryError(`the log of shard ${fenced.shard} keeps losing its newest entries`);
 }
 
 /**

@@ -51,7 +51,7 @@ class Listening implements Handshake {
     const send = [encryptMember(channel, { storeId, tag })];
     const refusal =
       refusalOf(member, this.deps) ??
-      (member.dialled === tag ? undefined : 'it has dialled a process that had this address before');
+      (member.dialled === tag ? undefined : 'it dialled a process that had this address before');
     if (refusal !== undefined) return { send, refusal };
     return { send, proven: { tag: member.tag, channel, isOld: false } };
   }
@@ -95,7 +95,7 @@ function newHello(): Buffer {
 /** Throws if this end does not support the version. */
 function helloOf(frame: Buffer, isBytes: boolean): Buffer {
   const wire = frame[0];
-  if (!isBytes || frame.length < HELLO_BYTES) throw new Error('it does not greet as a node of walletd does');
+  if (!isBytes || frame.length < HELLO_BYTES) throw new Error('its hello is not that of a walletd node');
   if (wire !== WIRE) throw new Error(`it speaks version ${wire} of the protocol, this node ${WIRE}`);
   return frame.subarray(0, HELLO_BYTES);
 }

@@ -46,7 +46,7 @@ export interface Member {
 
 /** Human-readable reason to refuse a peer that knows the secret; undefined to accept it. */
 export function refusalOf(theirs: Member, { storeId, tag }: LinkDeps): string | undefined {
-  if (!TAG.test(theirs.tag)) return 'it does not greet as a node of walletd does';
-  if (theirs.storeId !== storeId) return `it serves another store, ${theirs.storeId}`;
-  return theirs.tag === tag ? 'it is this very process' : undefined;
+  if (!TAG.test(theirs.tag)) return 'its hello is not that of a walletd node';
+  if (theirs.storeId !== storeId) return `it serves a different store, ${theirs.storeId}`;
+  return theirs.tag === tag ? 'it is this process itself' : undefined;
 }

@@ -38,17 +38,17 @@ export class OldHandshake implements Handshake {
   }
 
   hear(frame: Buffer, isBytes: boolean): Heard {
-    if (isBytes) throw new Error('it has not greeted first');
+    if (isBytes) throw new Error('it did not send a hello first');
     const text = frame.toString();
     return this.theirs === undefined ? this.greeted(parseHello(text)) : this.proved(text, this.theirs);
   }
 
   private greeted(theirs: OldHello | undefined): Heard {
     const { deps, side, mine } = this;
-    if (theirs === undefined) throw new Error('it does not greet as a node of walletd does');
+    if (theirs === undefined) throw new Error('its hello is not that of a walletd node');
     if (theirs.wire !== OLD_WIRE) throw new Error(`it speaks version ${theirs.wire} of the protocol`);
     const refusal =
-      refusalOf(theirs, deps) ?? (side === 'dials' || deps.isMember(theirs.tag) ? undefined : 'it is no member');
+      refusalOf(theirs, deps) ?? (side === 'dials' || deps.isMember(theirs.tag) ? undefined : 'it is not a member');
     if (refusal !== undefined) return { send: [], refusal };
     this.theirs = theirs;
     const hello = JSON.stringify(mine);

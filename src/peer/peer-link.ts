@@ -42,7 +42,7 @@ export class PeerLink {
     private readonly handshake: Handshake,
     private readonly events: LinkEvents,
   ) {
-    this.timer = setTimeout(() => this.end('it has not greeted in time'), HELLO_MS);
+    this.timer = setTimeout(() => this.end('it sent no hello in time'), HELLO_MS);
     socket.on('message', (data, isBytes) => this.receive(data, isBytes));
     socket.on('error', (error) => {
       this.reason = error.message;
@@ -60,7 +60,7 @@ export class PeerLink {
   send(message: PeerMessage): boolean {
     if (this.peer === undefined || this.hasEnded || this.socket.readyState !== this.socket.OPEN) return false;
     if (this.socket.bufferedAmount > BUFFERED_MAX) {
-      this.end('it does not read what is sent to it');
+      this.end('it does not read the data sent to it');
       return false;
     }
     this.socket.send(this.peer.channel.encrypt(this.packr.pack(message)));
@@ -84,7 +84,7 @@ export class PeerLink {
     this.silentLooks = 0;
     try {
       if (this.peer !== undefined) this.opened(bytes, isBytes, this.peer);
-      else if (bytes.length > HELLO_BYTES_MAX) this.end('it has not greeted first');
+      else if (bytes.length > HELLO_BYTES_MAX) this.end('it did not send a hello first');
       else this.heard(this.handshake.hear(bytes, isBytes));
     } catch (error) {
       this.end(messageOf(error));
@@ -93,7 +93,7 @@ export class PeerLink {
 
   private heard({ send, hasProved, proven, refusal }: Heard): void {
     this.sendAll(send);
-    if (hasProved) this.reason = 'it has not taken the proof: is its cluster.secret the same?';
+    if (hasProved) this.reason = 'it did not accept the proof: is its cluster.secret the same?';
     if (refusal !== undefined) {
       this.reason = refusal;
       this.hasEnded = true;
@@ -111,17 +111,17 @@ export class PeerLink {
   private opened(frame: Buffer, isBytes: boolean, { tag, channel }: Proven): void {
     let message: PeerMessage;
     try {
-      if (!isBytes) throw new ForgedFrame('a frame of text is none of the peer');
+      if (!isBytes) throw new ForgedFrame('it sent a text frame');
       message = this.packr.unpack(channel.decrypt(frame));
     } catch (error) {
       if (error instanceof ForgedFrame) this.events.onForged(tag);
-      throw new Error(`it sent what cannot be read: ${messageOf(error)}`);
+      throw new Error(`it sent an unreadable frame: ${messageOf(error)}`);
     }
     this.events.onMessage(tag, message);
   }
 
   /** Ends a silent link. Counts checks instead of time, so that a pause of this thread costs at most one check. */
   private look(): void {
-    if (this.silentLooks++ >= SILENT_LOOKS_MAX) this.end('it does not say anything any more');
+    if (this.silentLooks++ >= SILENT_LOOKS_MAX) this.end('it has stopped sending');
   }
 }

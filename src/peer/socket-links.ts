@@ -111,7 +111,7 @@ export class SocketLinks implements PeerLinks {
       clearTimeout(timer);
       this.dialled.delete(tag);
     }
-    for (const [tag, link] of this.links) if (!peers.has(tag)) link.end('it is no member any more');
+    for (const [tag, link] of this.links) if (!peers.has(tag)) link.end('it is no longer a member');
   }
 
   isUp(tag: string): boolean {
@@ -207,7 +207,7 @@ export class SocketLinks implements PeerLinks {
   private limit(link: PeerLink, stream: Socket): void {
     const look = () => {
       if (!this.strangers.has(link)) stream.off('data', look);
-      else if (stream.bytesRead > UNPROVEN_BYTES_MAX) link.end('it has not greeted first');
+      else if (stream.bytesRead > UNPROVEN_BYTES_MAX) link.end('it did not send a hello first');
     };
     stream.on('data', look);
   }
@@ -217,7 +217,7 @@ export class SocketLinks implements PeerLinks {
     const stream = this.streams.get(link);
     if (stream !== undefined) this.guard.trust(stream);
     if (dialled !== undefined && !this.isWanted(dialled)) {
-      link.end('it is no member any more');
+      link.end('it is no longer a member');
       return;
     }
     if (dialled !== undefined && tag !== dialled.tag) {

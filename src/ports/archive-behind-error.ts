@@ -13,7 +13,7 @@ export class ArchiveBehindError extends UserError {
 /** Throws an `ArchiveBehindError` when the archive's newest record is older than the one that the log relies on. */
 export function mustReach(shard: number, mark: ArchiveMark | undefined, required: ArchiveMark | undefined): void {
   if (required === undefined || compareMarks(mark, required) >= 0) return;
-  const has = mark === undefined ? 'has none of this shard' : `ends with record ${formatMark(mark)}`;
+  const has = mark === undefined ? 'has no records of this shard' : `ends with record ${formatMark(mark)}`;
   throw new ArchiveBehindError(
     `the log of shard ${shard} relies on record ${formatMark(required)} of the archive, which ${has}`,
   );
@@ -23,5 +23,5 @@ export function mustReach(shard: number, mark: ArchiveMark | undefined, required
 export function describeMissingDay({ place, had, has }: MissingDay): string {
   return has === 0
     ? `the archive lacks ${place}, which had ${had} records`
-    : `${place} of the archive has ${has} records, and had ${had}`;
+    : `${place} of the archive has ${has} records instead of ${had}`;
 }

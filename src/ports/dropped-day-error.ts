@@ -6,7 +6,9 @@ export class DroppedDayError extends Error {
 
   /** `firstDay` is the oldest day that the archive keeps. */
   constructor(readonly firstDay: number) {
-    super(`the archive has dropped all days before ${firstDay} (days since 1970), and takes no more records of them`);
+    super(
+      `the archive has dropped all days before ${firstDay} (days since 1970), and accepts no more records of those days`,
+    );
   }
 }
 

@@ -20,7 +20,7 @@ export class RecoveryError extends UserError {
 /** Thrown if the store has lost an entry that was written and perhaps acknowledged. */
 export class LossError extends RecoveryError {
   constructor(fact: string) {
-    super(`${fact}; \`walletd accept-loss\` shows what is missing, and asks whether to go on without it`, fact);
+    super(`${fact}; \`walletd accept-loss\` shows what is missing, and asks whether to continue without it`, fact);
   }
 }
 
@@ -34,6 +34,6 @@ export class NewerFormatError extends RecoveryError {}
 export class AcceptedLossError extends LossError {
   constructor(readonly fence: Entry) {
     const at = `entry ${formatLsn(fence.lsn)} of shard ${fence.shard}`;
-    super(`${at} does not follow from what is before it: a loss was accepted`);
+    super(`${at} does not follow from the entries before it: a loss was accepted`);
   }
 }

@@ -78,7 +78,8 @@ const ADD_ATTEMPTS = 3;
 const DURABLE_MAX_MS = 30_000;
 const DURABLE_POLL_MS = 5;
 
-const ANOTHER_OWNER = 'the head of the log is not ours: another owner took it over, or the store lost the log';
+const ANOTHER_OWNER =
+  'the head of the log was not written by this owner: another owner took it over, or the store lost the log';
 
 /**
  * Thrown when a snapshot is abandoned because its shard was dropped, another owner took over, or the deadline has
@@ -199,7 +200,7 @@ class Capture {
     private readonly deps: SnapshotterDeps,
   ) {
     const { source } = shard;
-    if (source === undefined) throw new Abandoned('the shard does not serve');
+    if (source === undefined) throw new Abandoned('the shard is not serving');
     this.first = source;
     this.tallies = source.tallies.toJSON();
     this.id = deps.newId();
@@ -321,7 +322,7 @@ class Capture {
     for (;;) {
       const source = this.alive();
       if (source.head.lsn.sequence >= sequence) return source;
-      if (this.deps.clock.monotonicMs() > endMs) throw new Abandoned('what it holds does not become durable');
+      if (this.deps.clock.monotonicMs() > endMs) throw new Abandoned('its entries do not become durable');
       await this.deps.delay(DURABLE_POLL_MS);
     }
   }
@@ -356,7 +357,7 @@ class Capture {
   private alive(): SnapshotSource {
     const { current } = this;
     if (current === undefined || current.head.nonce !== this.first.head.nonce) {
-      throw new Abandoned('the shard was dropped meanwhile');
+      throw new Abandoned('the shard was unloaded in the meantime');
     }
     if (this.deps.clock.monotonicMs() > this.pace().deadlineMs) throw new Abandoned('there is no time left');
     return current;

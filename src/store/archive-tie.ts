@@ -22,10 +22,9 @@ export interface ArchiveTie {
  */
 export function mustBeTied({ archiveId, store }: ArchiveTie, found: string | undefined, place: string): void {
   if (archiveId === undefined || archiveId === found) return;
-  const what =
-    found === undefined ? 'has no id, so it is new or was made before archives had one' : `has the id ${found}`;
+  const what = found === undefined ? 'has no id, so it is new or older than archive ids' : `has the id ${found}`;
   throw new FormatError(
-    `the archive in ${place} ${what}, and the store ${store} has its closed rounds in the archive ${archiveId}: ` +
-      'use that one again, or restore a backup of both, or accept the loss (walletd accept-loss --archive)',
+    `the archive in ${place} ${what}, but the closed rounds of the store ${store} are in the archive ${archiveId}: ` +
+      'use that archive again, restore a backup of both, or accept the loss (walletd accept-loss --archive)',
   );
 }

@@ -53,7 +53,7 @@ export class KeyFiles implements KeyFile {
       let bytes = header.bytes.length;
       for (const { number, encode } of parts) {
         const part = encode();
-        if (part === undefined) throw new Error('a part is gone meanwhile');
+        if (part === undefined) throw new Error('a part was deleted in the meantime');
         bytes += part.length;
         if (bytes > BYTES_MAX) throw new Error(`it would have more than ${BYTES_MAX} bytes`);
         await file.writeFile(sealSection(header, number, part));

@@ -95,7 +95,8 @@ export function differences(meta: StoreMeta, wanted: Pick<StoreMeta, 'shards' | 
       `shards is ${wanted.shards}, but the store was created with ${meta.shards}: set WALLETD_SHARDS=${meta.shards}`,
     );
   }
-  if (meta.hash !== HASH_NAME) found.push(`the store places players by ${meta.hash}, this walletd by ${HASH_NAME}`);
+  if (meta.hash !== HASH_NAME)
+    found.push(`the store assigns players to shards by ${meta.hash}, this walletd by ${HASH_NAME}`);
   if (meta.scales.default !== wanted.scales.default) {
     found.push(
       `money.scale is ${wanted.scales.default}, but the store was created with ${meta.scales.default}: set WALLETD_MONEY_SCALE=${meta.scales.default}`,

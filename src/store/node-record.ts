@@ -228,6 +228,6 @@ function read(path: string): Stored | undefined {
 
 function damaged(path: string): FormatError {
   return new FormatError(
-    `${path} is damaged: it is this node's record of what it has acknowledged; delete it to go on without`,
+    `${path} is damaged: it records which entries this node has acknowledged; delete it to continue without the record`,
   );
 }

@@ -168,7 +168,7 @@ export class ShardMoves {
         const at = { code: 'entries-reappended', shard: shard.id, lost: healed };
         this.deps.log.warn(at, 'store lost acknowledged entries, appending them again');
       }
-      if (shard.maybeFollower !== follower) throw new Error('the shard was left while it was taken over');
+      if (shard.maybeFollower !== follower) throw new Error('the shard was unloaded while it was being taken over');
       shard.open(recovered);
       this.deps.onRecovered(shard.id, recovered);
       return { type: 'taken', head: recovered.head };
@@ -186,14 +186,14 @@ export class ShardMoves {
   }
 
   private async pause(shard: Shard): Promise<MoveResult> {
-    if (shard.state !== 'serving') return { type: 'failed', reason: 'it does not serve', isPermanent: false };
+    if (shard.state !== 'serving') return { type: 'failed', reason: 'it is not serving', isPermanent: false };
     this.handovers.set(
       shard.id,
       this.deps.timers.after(HANDOVER_MS, () => shard.resume()),
     );
     const head = await shard.pause();
     return head === undefined
-      ? { type: 'failed', reason: 'what it had decided was not durable in time', isPermanent: false }
+      ? { type: 'failed', reason: 'its decisions did not become durable in time', isPermanent: false }
       : { type: 'still', head };
   }
 

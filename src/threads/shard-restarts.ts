@@ -142,7 +142,7 @@ export class ShardRestarts {
     } catch (error) {
       const isTail = error instanceof FencedError && this.isOurs(error.head);
       const message = isTail
-        ? `its log ends at ${formatLsn(error.head.lsn)}, and has lost more of its newest entries than are kept here`
+        ? `its log ends at ${formatLsn(error.head.lsn)}, and has lost more of its newest entries than this process keeps`
         : (error as Error).message;
       shard.stop(message);
       if (error instanceof FencedError && !isTail) return this.fenced(shard, error.head);

@@ -5,7 +5,7 @@ export class Outage {
   constructor(private readonly warn: (sentence: string) => void) {}
 
   begin({ message }: Error): void {
-    if (!this.isOn) this.warn(`the store cannot be read, trying again: ${message}`);
+    if (!this.isOn) this.warn(`the store cannot be read, retrying: ${message}`);
     this.isOn = true;
   }
 

@@ -22,7 +22,7 @@ export function parseAt(text: string): At {
   if (date === undefined) {
     throw new ToolError('it is neither a time (2026-01-31T12:00:00Z, or milliseconds since 1970) nor SHARD:LSN');
   }
-  if (zone === undefined) throw new ToolError('a time needs its zone: Z, or as +07:00');
+  if (zone === undefined) throw new ToolError('a time needs a zone: Z, or an offset such as +07:00');
   const timeMs = Date.parse(`${date}T${time}${zone}`);
   // For a shorter month, Date.parse accepts the 31st as a day of the next month.
   if (Number.isNaN(timeMs) || new Date(date).getUTCDate() !== Number(day)) {
@@ -87,13 +87,13 @@ export function checkReach(at: At | undefined, reaches: readonly Reach[]): void 
   });
   const nothing = short.find(({ earliest }) => earliest === undefined);
   if (nothing !== undefined) {
-    throw new ToolError(`shard ${nothing.shard} has neither a whole snapshot nor the beginning of its log`);
+    throw new ToolError(`shard ${nothing.shard} has neither a complete snapshot nor the beginning of its log`);
   }
   if (short.length === 0) return;
   const earliestMs = Math.max(...short.map(({ earliest }) => earliest?.timeMs ?? 0));
   const places = short.map(({ shard, earliest }) => `${shard}:${formatLsn((earliest as SnapshotEnd).end)}`);
   const what = at?.type === 'time' ? new Date(earliestMs).toISOString() : places.join(',');
-  throw new ToolError(`nothing that early is there any more: the earliest that can be restored is ${what}`);
+  throw new ToolError(`nothing that early is available: the earliest moment that can be restored is ${what}`);
 }
 
 function checkLsns(lsns: ReadonlyMap<number, Lsn>, reaches: readonly Reach[]): void {

@@ -63,7 +63,7 @@ export class ProvenServer {
         if (reply !== undefined) return reply;
         if (socket !== line.proven) line.proven = undefined;
       }
-      throw new ToolError(`what listens at ${this.url} closes each connection after an answer: ask it over TLS`);
+      throw new ToolError(`the program at ${this.url} closes each connection after an answer: use TLS`);
     } finally {
       this.idle.push(line);
     }
@@ -88,8 +88,8 @@ export class ProvenServer {
     }
     if (shown.address !== address) {
       throw new ToolError(
-        `the server at ${this.url} was reached at ${shown.address} by something that listens at ${address}: the token was not ` +
-          'sent. Behind a proxy or a forwarded port ask it over TLS, or forward the same port of the same address',
+        `the server at ${this.url} was reached at ${shown.address} by a program that listens at ${address}: the token was not ` +
+          'sent. Through a proxy or a forwarded port, use TLS, or forward the same port of the same address',
       );
     }
     line.proven = socket;
@@ -98,8 +98,8 @@ export class ProvenServer {
 
 function unprovenSentence(url: string): string {
   return (
-    `what listens at ${url} has not proved that it knows the token, so the token was not sent: a walletd of an older release cannot ` +
-    '(upgrade it, or ask it over TLS), and no other program should have it'
+    `the program at ${url} has not proved that it knows the token, so the token was not sent: a walletd of an older release cannot do so ` +
+    '(upgrade it, or use TLS), and no other program should get the token'
   );
 }
 

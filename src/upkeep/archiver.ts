@@ -213,7 +213,7 @@ export class Archiver {
   }
 }
 
-/** Runs the query. Returns undefined if the shard does not serve. */
+/** Runs the query. Returns undefined if the shard is not serving. */
 async function scan(
   shard: Shard,
   query: Extract<Query, { type: 'list-archivable' }>,

@@ -211,7 +211,7 @@ describe('the operator API', () => {
           6,
           'username 1.2E+9 was rounded by a spreadsheet: format the column as text there, and take it from its source again',
         ],
-        [7, 'balance must be a number, such as 1234.56: without quotes, and with nothing between thousands'],
+        [7, 'balance must be a number such as 1234.56, without quotes or thousands separators'],
         [8, undefined],
       ],
     );

@@ -243,7 +243,7 @@ test('the live feed measures once for all viewers, and not at all without viewer
   t.mock.timers.tick(5000);
   assert.equal(measured, 5);
   for (let n = 0; n < 32; n++) listener();
-  assert.throws(() => listener(), /32 pages are looking already/);
+  assert.throws(() => listener(), /32 pages are already open/);
   feed.close();
   const before = measured;
   t.mock.timers.tick(5000);

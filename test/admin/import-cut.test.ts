@@ -65,8 +65,10 @@ test('a stalled import ends and reports its progress', async (t) => {
   socket.write(chunk(Array.from({ length: 512 }, (_, n) => line(n)).join('')));
   const answers = answersIn(await ended);
   const sums = { created: 512, skipped: 0, refused: 0, lines: 512 };
-  assert.deepEqual(answers.at(-1), { ...sums, cut: 'nothing came for too long' });
-  assert.deepEqual(logged, [{ code: 'import-cut', operator: 'anna', ...sums, reason: 'nothing came for too long' }]);
+  assert.deepEqual(answers.at(-1), { ...sums, cut: 'nothing was received for too long' });
+  assert.deepEqual(logged, [
+    { code: 'import-cut', operator: 'anna', ...sums, reason: 'nothing was received for too long' },
+  ]);
 });
 
 test('an import interrupted by shutdown ends and reports its progress', async (t) => {

@@ -67,7 +67,7 @@ test('an import without progress is ended, which its last line reports', async (
   const { send, ended } = await begin('/v1/players:import', 'application/x-ndjson');
   send(Array.from({ length: BATCH }, (_, n) => line(n)).join(''));
   const last = lastLineOf(await ended);
-  assert.deepEqual([last.lines, last.cut], [BATCH, 'nothing came for too long']);
+  assert.deepEqual([last.lines, last.cut], [BATCH, 'nothing was received for too long']);
 });
 
 test('every other body is cut off at its limit, even while it makes progress', async () => {

@@ -58,7 +58,7 @@ describe('limits on manual money movements', () => {
     assert.deepEqual([status, body.code], [403, 'hand-amount-limit']);
     assert.equal(
       body.detail,
-      'ben may move 100 THB by hand in one operation (money.byHand.amountMaxima), and this operation has 100.0001 THB',
+      'ben may move 100 THB by hand in one operation (money.byHand.amountMaxima), and this operation moves 100.0001 THB',
     );
     const correction = { id: 'c', amount: -100.5, reason: 'r', allowNegativeBalance: true };
     assert.equal((await call('ben', 'POST', `${player}/corrections`, correction)).status, 403);

@@ -138,7 +138,7 @@ describe('GET /openapi.json', () => {
     for (const name of ['PlaceBets', 'SettleBets', 'AdjustBets', 'VoidSettled']) {
       assert.match(
         JSON.stringify(schemas[name]),
-        /More decimals than the currency has \(money\.scales\) are malformed/,
+        /An amount with more decimals than the currency has \(money\.scales\) is malformed/,
       );
     }
   });

@@ -82,7 +82,7 @@ describe('operators have names and roles', () => {
     const other = await undo({ type: 'credit', id: 'b', productId: 'SLOTS:a' });
     assert.deepEqual([other.body.balanceBefore, other.body.balanceAfter], [2.5, 5], 'another target');
     for (const [undoes, more, detail] of [
-      [{ type: 'deposit', id: 'd' }, { id: 'c' }, 'id and undoes are both there: an undo has an id of its own'],
+      [{ type: 'deposit', id: 'd' }, { id: 'c' }, 'id and undoes cannot be combined: an undo has its own id'],
       [{ type: 'deposit', id: 'd', productId: 'P' }, {}, 'undoes.productId must not be there for a deposit'],
       [{ type: 'reward', id: 'd' }, {}, 'undoes.productId must name the product of a reward'],
       [{ type: 'bet', id: 'd' }, {}, 'undoes/type must be one of deposit, withdrawal, import, credit, reward'],

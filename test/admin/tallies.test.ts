@@ -91,5 +91,5 @@ test('at most four reads run at once', async () => {
   const [money] = ledgerRoutes({ service } as unknown as AdminDeps);
   const read = money?.handle as unknown as (request: object) => Promise<unknown>;
   for (let n = 0; n < 4; n++) void read({ query: {} });
-  await assert.rejects(read({ query: {} }), /4 readings are under way/);
+  await assert.rejects(read({ query: {} }), /4 readings are running/);
 });

@@ -48,8 +48,8 @@ for (const [body, reason] of [
   [withTxns({ betAmount: 0, isFeature: true }), undefined],
   [withTxns({}, { betAmount: 0.001 }), 'decimals, txns[1].betAmount: must have at most 2 decimals'],
   [withTxns({ betAmount: 1001 }), 'range, txns[0].betAmount: must be at most 1000 (money.amountMax)'],
-  [withTxns({ playInfo: '\ud800' }), 'lone-surrogate, txns[0].playInfo: must not hold half a character'],
-  [{ ...placed, currency: '\udc00' }, 'lone-surrogate, currency: must not hold half a character'],
+  [withTxns({ playInfo: '\ud800' }), 'lone-surrogate, txns[0].playInfo: must not contain half a character'],
+  [{ ...placed, currency: '\udc00' }, 'lone-surrogate, currency: must not contain half a character'],
 ] as const) {
   const text = typeof body === 'string' ? body : JSON.stringify(body);
   test(`placeBets ${text.slice(0, 300)} is ${reason ?? 'valid'}`, () => {

@@ -142,14 +142,14 @@ test('LMDB: a lost archive is trusted again only after accept-loss --archive', a
   assert.equal(copied.status, 1);
   assert.match(
     copied.stderr,
-    /^walletd: the log of shard 0 relies on record .*, which has none of this shard: a copy would/m,
+    /^walletd: the log of shard 0 relies on record .*, which has no records of this shard: a copy would/m,
   );
   assert.equal(existsSync(`${node.folder.path}/backup`), false);
 
   const dry = await accept(node, '--dry-run');
   assert.equal(dry.status, 0, dry.stderr);
   assert.match(dry.stdout, /The log names 2 lost rounds of 1 player\./);
-  assert.match(dry.stdout, /taken as new, and moves money again/);
+  assert.match(dry.stdout, /counts as new, and moves money again/);
   assert.deepEqual(
     listed(node).map(([, username, , round]) => [username, round]),
     [
@@ -162,7 +162,7 @@ test('LMDB: a lost archive is trusted again only after accept-loss --archive', a
 
   const accepted = await accept(node, '--yes');
   assert.equal(accepted.status, 0, accepted.stderr);
-  assert.match(accepted.stdout, /Shard 0 goes on from \d+-\d+\.\nThe archive is believed from now on\.\n$/);
+  assert.match(accepted.stdout, /Shard 0 continues from \d+-\d+\.\nwalletd trusts the archive from now on\.\n$/);
   // The first run is now the shard's last owner, so the second run needs `--stopped`.
   assert.match((await accept(node, '--yes', '--stopped')).stdout, /^Nothing is missing/);
   const clean = await node.run(['verify', '--deep', '--no-server']);
@@ -189,9 +189,12 @@ test('a running server refuses accept-loss --archive, but not its dry run', asyn
   await node.start();
   const refused = await accept(node, '--yes');
   assert.equal(refused.status, 1);
-  assert.match(refused.stderr, /is owned by process \d+ .* works on a stopped server only/);
+  assert.match(refused.stderr, /is owned by process \d+ .* requires a stopped server/);
   const dry = await accept(node, '--dry-run');
-  assert.deepEqual([dry.status, dry.stdout], [0, 'Nothing is missing: the archive has all that the logs rely on.\n']);
+  assert.deepEqual(
+    [dry.status, dry.stdout],
+    [0, 'Nothing is missing: the archive has everything that the logs rely on.\n'],
+  );
 });
 
 test('LMDB: a lost day is named with its rounds and can be given up', async (t) => {
@@ -305,7 +308,7 @@ test('PostgreSQL: accept-loss --archive gives up the rounds that an older databa
 
   node.env.WALLETD_ARCHIVE = databases.url(empty);
   const dry = await accept(node, '--dry-run');
-  assert.match(dry.stdout, /which has none of this shard\.\n {2}The log names 2 lost rounds/, dry.stderr);
+  assert.match(dry.stdout, /which has no records of this shard\.\n {2}The log names 2 lost rounds/, dry.stderr);
   const tables = await runSql(databases.url(empty), "SELECT 1 FROM pg_class WHERE relname LIKE 'walletd%'");
   assert.deepEqual(tables, [], 'a dry run makes no tables');
   assert.equal((await accept(node, '--yes')).status, 0);

@@ -32,10 +32,10 @@ for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
     await assert.rejects(node.start(), /there is no store at lmdb:.*, where this node has served .*accept-loss/);
     const asked = runWalletd(['accept-loss'], node.env);
     assert.equal(asked.status, 1);
-    assert.match(asked.stderr, /cannot ask without a terminal/);
+    assert.match(asked.stderr, /cannot ask for confirmation without a terminal/);
     const accepted = await node.run(['accept-loss', '--yes']);
     assert.equal(accepted.status, 0, accepted.stderr);
-    assert.match(accepted.stdout, /This node has forgotten it/);
+    assert.match(accepted.stdout, /This node has forgotten the store/);
     await node.start();
   });
 }
@@ -66,7 +66,7 @@ test('a store older than the acknowledged entries does not start until accept-lo
   for (const [, , from = '', to = ''] of said) assert.ok(from < to, `${from} ${to}`);
   const accepted = await node.run(['accept-loss', '--yes']);
   assert.equal(accepted.status, 0, accepted.stderr);
-  assert.match(accepted.stdout, /Shard 0 goes on from .* players/);
+  assert.match(accepted.stdout, /Shard 0 continues from .* players/);
   await node.start();
   assert.deepEqual(
     await node.balances(),
@@ -94,13 +94,13 @@ test('accept-loss resumes a shard that a gap in the log stopped', async (t) => {
     shards.map(({ state }) => state),
     ['stopped', 'serving'],
   );
-  assert.match(shards[0]?.reason ?? '', /does not follow 1-11: the log has a hole .*accept-loss/);
+  assert.match(shards[0]?.reason ?? '', /does not follow 1-11: the log has a gap .*accept-loss/);
   await node.stop('SIGKILL');
   const accepted = await node.run(['accept-loss', '--yes']);
   assert.equal(accepted.status, 0, accepted.stderr);
   assert.match(accepted.stdout, /from its log from the first entry up to 1-11, of \d{4}-/);
   assert.match(accepted.stdout, /^ {2}\d+ entries, of \S+Z to \S+Z, cannot be used; they will be kept in a file\.$/m);
-  assert.match(accepted.stdout, /^ {2}They are about \w{3}/m);
+  assert.match(accepted.stdout, /^ {2}They affect \w{3}/m);
   assert.equal(readdirSync(`${node.folder.path}/node`).filter((name) => name.startsWith('lost-0-')).length, 1);
   await node.start(never);
   const after = await node.balances();
@@ -133,7 +133,7 @@ test('callbacks from orphans and from a broken log are printed and exported as C
   rmSync(node.store, { recursive: true });
   cpSync(`${node.store}-old`, node.store, { recursive: true });
   const { stdout } = await node.run(['accept-loss']);
-  assert.match(stdout, /^Shard 0: What 3 entries held is known on this node;/m);
+  assert.match(stdout, /^Shard 0: The callbacks of 3 entries are known to this node;/m);
   const [, path = ''] = /^3 callbacks may be lost; all of them are in (\S+), for the platform\.$/m.exec(stdout) ?? [];
   const [head, ...rows] = readFileSync(path, 'utf8').trimEnd().split('\r\n');
   assert.equal(head?.split(',').slice(0, 6).join(), 'time,username,endpoint,productId,requestId,transactionId');

@@ -15,8 +15,8 @@ const BOTH = [['serve', '--check'], ['serve']] as const;
 test('an invalid archive address ends check and start without revealing its password', () =>
   inTempFolder(async (folder) => {
     for (const [address, part] of [
-      ['postgres://walletd:hush/hush@127.0.0.1:5432/w', /archive is not an address of PostgreSQL: .*unescaped \/.*%2F/],
-      ['postgres://walletd:hush@127.0.0.1:5432', /archive is not an address of PostgreSQL: it names no database/],
+      ['postgres://walletd:hush/hush@127.0.0.1:5432/w', /archive is not a PostgreSQL address: .*unescaped \/.*%2F/],
+      ['postgres://walletd:hush@127.0.0.1:5432', /archive is not a PostgreSQL address: it has no database/],
       ['postgres://walletd:hush@127.0.0.1/w?sslmode=prefer', /its sslmode must be one of/],
       [
         'mysql://walletd:hush@127.0.0.1/w',
@@ -85,7 +85,7 @@ if (reason !== undefined) {
         [databases.url('missing'), /cannot use the archive postgres:\S+: the database .* does not exist: create it/],
         [databases.url(name, 'nobody'), /PostgreSQL does not let this user in/],
         [databases.url(name, 'poor'), /GRANT USAGE, CREATE ON SCHEMA public TO poor/],
-        [url, /is of another store: another; name the database of this store/],
+        [url, /belongs to a different store: another; set WALLETD_ARCHIVE to the database of this store/],
       ] as const) {
         for (const args of BOTH) {
           const { status, stderr } = await runCommand(args, { ...store, WALLETD_ARCHIVE: address });
@@ -104,7 +104,7 @@ if (reason !== undefined) {
       const good = await runCommand(['serve', '--check'], env);
       assert.match(good.stdout, /Archive postgres:\S+: PostgreSQL .* fsync is on; .*\nIt would start\.\n$/);
       await runSql(url, 'ALTER SYSTEM SET fsync = off', 'SELECT pg_reload_conf()');
-      const weak = /has fsync off, and it should be on: .*ALTER SYSTEM SET fsync = on;/;
+      const weak = /has fsync off, but it should be on: .*ALTER SYSTEM SET fsync = on;/;
       // Retry, because the server reloads its settings a moment after the request.
       for (let isSeen = false; !isSeen; ) isSeen = (await runCommand(['serve', '--check'], env)).status === 1;
       for (const args of BOTH) {

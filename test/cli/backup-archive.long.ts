@@ -59,7 +59,7 @@ test('a follower exits with 5 if walletd uses a different archive', { skip: whyN
     assert.equal(await misled.exit(), OTHER_ARCHIVE, misled.stderr);
     assert.match(
       misled.stderr,
-      /the log of shard 0 relies on record \S+ of the archive, which ends with record \S+: walletd archives elsewhere/,
+      /the log of shard 0 relies on record \S+ of the archive, which ends with record \S+: walletd uses a different archive/,
     );
     assert.match(readFileSync(`${folder}/misled.prom`, 'utf8'), /^walletd_backup_archive_differs 1$/m);
     assert.equal(await good.exit('SIGTERM'), 0, good.stderr);
@@ -68,7 +68,7 @@ test('a follower exits with 5 if walletd uses a different archive', { skip: whyN
     await runSql(databases.url(stranger), "CREATE TABLE walletd_archive AS SELECT 1 AS version, 'another' AS store_id");
     const lost = follow('lost', stranger);
     assert.notEqual(await lost.exit(), 0);
-    assert.match(lost.stderr, /the archive in PostgreSQL is of another store: another/);
+    assert.match(lost.stderr, /the archive in PostgreSQL belongs to a different store: another/);
     await second.end('SIGTERM');
     await redis.destroy();
   }),

@@ -26,7 +26,7 @@ test("verify checks a backup's entries, wallets and books and prints its time", 
     const people = await runCommand(['verify', file]);
     assert.match(
       people.stdout,
-      /\nNothing differs\.\nIts newest entry is of 2023-11-14T22:13:25\.000Z; it was copied at /,
+      /\nNothing differs\.\nIts newest entry is from 2023-11-14T22:13:25\.000Z; it was copied at /,
     );
   }));
 
@@ -45,7 +45,7 @@ test('verify refuses damaged, encrypted and foreign files, and reports cut-off b
     assert.match(damaged.stderr, /^walletd: .* is damaged at byte \d+: wrong checksum/);
     writeFileSync(file, 'age-encryption.org/v1\n-> X25519 ');
     const encrypted = await runCommand(['verify', file]);
-    assert.deepEqual([encrypted.status, /is encrypted by age: .* --identity/.test(encrypted.stderr)], [1, true]);
+    assert.deepEqual([encrypted.status, /is encrypted with age: .* --identity/.test(encrypted.stderr)], [1, true]);
     assert.equal((await runCommand(['verify', file, '--store', `lmdb:${folder}/data`])).status, 2);
   }));
 
@@ -118,13 +118,16 @@ test('restore prints its point in time, and --dry-run does so without writing', 
     assert.ok(!existsSync(`${folder}/new`));
     const real = await runCommand([...args, '--at', '2100-01-01T00:00:00Z', '--json']);
     assert.equal(real.status, 0);
-    assert.match(real.stderr, /^walletd: --at is later than \S+Z, where .* ends: what came after that is not in it\n$/);
+    assert.match(
+      real.stderr,
+      /^walletd: --at is later than \S+Z, the end of .*: later entries are not in the source\n$/,
+    );
     assert.equal(jsonLines(real.stdout)[0]?.time, '2023-11-14T22:13:25.000Z');
     const again = await runCommand([...args, '--dry-run']);
     assert.equal(again.status, 1);
     assert.match(
       again.stderr,
-      /^walletd: what is at lmdb:\S+ can be emptied, if nobody needs it: move its folder away \(mv \S+ \S+\.old\)\n/,
+      /^walletd: if the data at lmdb:\S+ is no longer needed, move its folder away \(mv \S+ \S+\.old\)\n/,
     );
   }));
 
@@ -142,7 +145,7 @@ test('restore refuses a cut-off backup before it writes, unless --accept-cut-off
     assert.ok(!existsSync(`${folder}/new`));
     const accepted = await runCommand([...args, '--accept-cut-off']);
     assert.equal(accepted.status, 0);
-    assert.match(accepted.stderr, /^walletd: the last segment of .* was cut off; what is whole goes to /);
+    assert.match(accepted.stderr, /^walletd: the last segment of .* was cut off; the complete part goes up to /);
     const { stdout } = await runCommand(['verify', '--store', `lmdb:${folder}/new`, '--no-server', '--json']);
     assert.equal(jsonLines(stdout)[0]?.clean, true);
   }));

@@ -43,7 +43,7 @@ test('a complete encrypted pipe is restored, a cut-off one is refused', () =>
     const plain = `${WALLETD} backup --from ${store} --to - 2> ${folder}/said`;
     const cut = sh(`${plain} | head -c 600 | ${restore('cut')}`);
     assert.equal(cut.status, 1);
-    assert.match(cut.stderr, /has no whole segment: the first one was cut off/);
+    assert.match(cut.stderr, /has no complete segment: the first one was cut off/);
     const refused = await runCommand(['verify', '--no-server', '--store', `lmdb:${folder}/cut`]);
     assert.equal(refused.status, 1);
   }));
@@ -66,11 +66,11 @@ test('an encrypted file opens only with its identity', () =>
 
 test('mutually exclusive options are refused before anything is read', async () => {
   const refusals: [string[], RegExp][] = [
-    [['--to', '-', '--follow'], /a pipe has an end/],
-    [['--to', 'x', '--rotate', '1h'], /--rotate goes with --follow/],
-    [['--to', 'x', '--follow', '--keep', '3'], /--keep goes with --rotate/],
+    [['--to', '-', '--follow'], /requires a file, not a pipe/],
+    [['--to', 'x', '--rotate', '1h'], /--rotate requires --follow/],
+    [['--to', 'x', '--follow', '--keep', '3'], /--keep requires --rotate/],
     [['--to', 'x', '--heartbeat', 'y'], /go with --follow/],
-    [['--to', 'x', '--follow', '--then', 'true'], /takes --rotate as well/],
+    [['--to', 'x', '--follow', '--then', 'true'], /also requires --rotate/],
     [['--to', 'x', '--follow', '--rotate', 'now'], /such as 512MiB/],
   ];
   for (const [args, says] of refusals) {

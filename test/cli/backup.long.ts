@@ -122,7 +122,7 @@ test('a follower appends within seconds, ends on SIGTERM, and resumes after SIGK
 
     const second = new WalletdCommand(['backup', '--to', file, '--follow'], env);
     await second.said(/Following/);
-    assert.match(second.stderr, /the last segment of .* was cut off: \d+ bytes are dropped/);
+    assert.match(second.stderr, /the last segment of .* was cut off: its \d+ bytes are discarded/);
     assert.match(second.stdout, /^Continuing /m);
     await load.until(load.total + 100);
     await load.stop();
@@ -151,7 +151,7 @@ test('a backup interrupted during an outage ends soon and leaves no file', async
     await inTempFolder(async (folder) => {
       const from = server.url.replace('//', '//blind:secret@');
       const backup = new WalletdCommand(['backup', '--to', `${folder}/file`, '--from', from]);
-      await backup.said(/cannot read the log; trying again/);
+      await backup.said(/cannot read the log, retrying/);
       const startedMs = performance.now();
       assert.equal(await backup.exit('SIGINT'), 1, backup.stderr);
       assert.ok(performance.now() - startedMs < 20_000);

@@ -30,7 +30,7 @@ test('a failing command is reported and counted, and its file is retried', () =>
     finished.add(path);
     assert.deepEqual(await finished.end(), [path]);
     assert.equal(finished.failures, 2);
-    assert.match(warned[0] ?? '', /^--then failed for .*: exit 1; it is tried again in a minute, and the file stays$/);
+    assert.match(warned[0] ?? '', /^--then failed for .*: exit 1; walletd retries in a minute and keeps the file$/);
     rmSync(`${folder}/away`);
     assert.deepEqual(await finished.end(), []);
     assert.ok(existsSync(path));

@@ -54,18 +54,18 @@ function sendToRunbook(login: string): Promise<void> {
       const elsewhere = { WALLETD_STORE: redis.url, WALLETD_NODE_FOLDER: `${folder}/other`, WALLETD_ADMIN_PORT: port };
       for (const [settings, remembered] of [
         [env, /this node has served \S+ there/],
-        [elsewhere, /the walletd at \S+ runs on it/],
+        [elsewhere, /the walletd at \S+ is running on that store/],
       ] as const) {
         const init = await runCommand(['init'], settings);
         assert.equal(init.status, 1);
         assert.match(init.stderr, remembered);
-        assert.match(init.stderr, /docs\/runbook\.md, night 1 while a walletd runs/);
+        assert.match(init.stderr, /docs\/runbook\.md, night 1 if a walletd/);
         const doctor = await runCommand(['doctor', '--json'], settings);
         assert.equal(doctor.status, 1);
         const [first = ''] = doctor.stdout.split('\n');
         const { verdict, says, todo } = JSON.parse(first) as Record<string, string>;
         assert.deepEqual([verdict, remembered.test(String(says))], ['bad', true]);
-        assert.match(String(todo), /^never walletd init; bring that back: docs\/runbook\.md/);
+        assert.match(String(todo), /^never walletd init; bring that store back: docs\/runbook\.md/);
       }
       assert.equal(await redis.call('EXISTS', 'walletd:meta'), 0);
       const elsewhereFree = { ...elsewhere, WALLETD_STORE: `${redis.url}/3` };

@@ -22,7 +22,7 @@ test("an earlier report provides each shard's head, for its own store only", () 
   const { heads, mustBeOf } = noted(JSON.stringify(report));
   assert.deepEqual([...heads], [[0, head]]);
   mustBeOf('s');
-  assert.throws(() => mustBeOf('t'), /it is of store s, not t/);
+  assert.throws(() => mustBeOf('t'), /it belongs to store s, not to t/);
 });
 
 test('a file that is not a verify report is refused with the right command', () => {

@@ -155,11 +155,11 @@ test('reconcile reads a pipe, applies a mapping and reports incomparable records
     writeFileSync(file, text(told.map((record) => ({ ...record, betId: `x-${record.betId}` }))));
     const apart = await runCommand(['reconcile', '--from', file], env);
     assert.equal(apart.status, 1);
-    assert.match(apart.stdout, /\n\nNo bet is the same: does the history have the ids of the callbacks\?/);
+    assert.match(apart.stdout, /\n\nNo bet matches: does the history contain the ids from the callbacks\?/);
 
     const window = ['--since', '2020-01-01T00:00:00Z', '--until', '2020-01-02T00:00:00Z'];
     const outside = await runCommand(['reconcile', '--from', file, ...window], env);
-    assert.deepEqual([outside.status, /\n40 outside of the time window/.test(outside.stdout)], [0, true]);
+    assert.deepEqual([outside.status, /\n40 outside the time window/.test(outside.stdout)], [0, true]);
 
     writeFileSync(file, `${text(told)}{"betId":"x"}\n`);
     const cases: [string[], number, RegExp][] = [
@@ -180,7 +180,7 @@ test('reconcile reads a pipe, applies a mapping and reports incomparable records
     assert.equal(nowhere.status, 1);
     assert.match(
       nowhere.stderr,
-      /^walletd: cannot make a temporary file in \/nonexistent \(TMPDIR names another folder\)/,
+      /^walletd: cannot create a temporary file in \/nonexistent \(set TMPDIR to use another folder\)/,
     );
   }));
 
@@ -266,7 +266,7 @@ async function onPostgres(t: TestContext): Promise<void> {
   const { WALLETD_ARCHIVE: _, ...without } = node.env;
   const lost = await runCommand(['reconcile', '--from', file], without);
   assert.equal(lost.status, 1);
-  assert.match(lost.stdout, /Read without an archive: if the store has one, name it with WALLETD_ARCHIVE\./);
+  assert.match(lost.stdout, /No archive was read: if the store has one, set WALLETD_ARCHIVE\./);
 }
 
 test(`Redis with PostgreSQL: ${ARCHIVED}`, { skip: whyNoPostgres() ?? false }, onPostgres);

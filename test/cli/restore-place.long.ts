@@ -19,8 +19,11 @@ test('restore replaces a store without events, after confirmation if a server ma
     const server = await WalletdProcess.start(env);
     const refused = await runCommand(args);
     assert.equal(refused.status, 1);
-    const owned = `walletd: the place is owned by process ${server.child.pid} on ${hostname()}, started \\S+, and a process with this id is running`;
-    assert.match(refused.stderr, new RegExp(`^${owned}\nwalletd: cannot ask without a terminal: .*--yes\n$`));
+    const owned = `walletd: the target is owned by process ${server.child.pid} on ${hostname()}, started \\S+, and a process with this id is running`;
+    assert.match(
+      refused.stderr,
+      new RegExp(`^${owned}\nwalletd: cannot ask for confirmation without a terminal: .*--yes\n$`),
+    );
     const dry = await runCommand([...args, '--dry-run']);
     assert.deepEqual([dry.status, /Nothing was written\.$/m.test(dry.stdout)], [0, true]);
     const allowed = await runCommand([...args, '--yes']);
@@ -44,7 +47,7 @@ test('restore keeps a store with events and explains how to empty it', () =>
       assert.deepEqual([restored.status, restored.stderr], [0, '']);
       const refused = await runCommand(args);
       assert.equal(refused.status, 1);
-      assert.match(refused.stderr, /^walletd: there is a store at .* already, .*a restore needs an empty place$/m);
+      assert.match(refused.stderr, /^walletd: there is already a store at .*, .*a restore requires an empty target$/m);
       const [, command = ''] = /: remove the keys of its prefix \((.*)\)$/m.exec(refused.stderr) ?? [];
       const port = new URL(server.url).port;
       const cli = `redis-cli -h 127.0.0.1 -p ${port} -n 3`;
@@ -79,7 +82,7 @@ test('restore asks for confirmation before it writes to the emptied Redis of a s
       const refused = await runCommand(args, settings);
       assert.equal(refused.status, 1);
       assert.match(refused.stderr, /^walletd: the server at http:\S+ (serves store|answers 503: )/);
-      assert.match(refused.stderr, /cannot ask without a terminal/);
+      assert.match(refused.stderr, /cannot ask for confirmation without a terminal/);
       assert.equal((await runCommand([...args, '--yes'], settings)).status, 0);
       await until('the server writes again', async () => {
         const body = JSON.stringify({ id: 'd', amount: 1 });

@@ -50,7 +50,7 @@ test('a store restored from 4 into 9 shards verifies, serves and repeats first a
   assert.equal(restored.status, 0, restored.stderr);
   assert.match(
     restored.stdout,
-    /^It is another store than \S+, with 9 shards instead of 4: start its nodes with WALLETD_SHARDS=9\.$/m,
+    /^It is a different store from \S+, with 9 shards instead of 4: start its nodes with WALLETD_SHARDS=9\.$/m,
   );
   const verified = await runCommand(['verify', '--deep', '--no-server', '--store', to]);
   assert.equal(verified.status, 0, verified.stdout + verified.stderr);
@@ -89,7 +89,7 @@ test('restore refuses the current or an invalid number of shards without writing
   for (const from of [`lmdb:${node.store}`, file]) {
     const same = await runCommand(['restore', '--from', from, '--to', `lmdb:${to}`, '--shards', '4']);
     assert.equal(same.status, 1);
-    assert.match(same.stderr, /^walletd: the store has 4 shards already: without --shards it is restored as it is$/m);
+    assert.match(same.stderr, /^walletd: the store already has 4 shards: omit --shards to restore it unchanged$/m);
   }
   for (const number of ['0', '1025', '2.5', 'many']) {
     const none = await runCommand(['restore', '--from', file, '--to', `lmdb:${to}`, '--shards', number]);

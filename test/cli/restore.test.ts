@@ -83,21 +83,21 @@ test('a refusal is one sentence with an exit code and changes nothing', () =>
       [
         ['backup', '--from', from, '--to', file],
         1,
-        /^walletd: .*wallets.backup is there already; --follow continues it$/m,
+        /^walletd: .*wallets.backup already exists; --follow continues it$/m,
       ],
       [['backup', '--from', `lmdb:${folder}/none`, '--to', `${file}-2`], 1, /^walletd: there is no store at lmdb:/m],
       [['backup', '--from', from, '--to', `${folder}/no/folder`], 1, /^walletd: ENOENT/m],
       [
         ['backup', '--from', `lmdb:${folder}/other`, '--to', file, '--follow'],
         1,
-        /^walletd: .* is a backup of another store, /m,
+        /^walletd: .* is a backup of a different store, /m,
       ],
       [['backup', '--from', from], 2, /required option '--to <file>' not specified/],
       [['backup', '--from', 'env:NOT_SET', '--to', `${file}-2`], 2, /^walletd: the variable NOT_SET is not set$/m],
       [
         ['restore', '--from', file, '--to', from],
         1,
-        /^walletd: there is a store at lmdb:.* already, .*a restore needs an empty place$/m,
+        /^walletd: there is already a store at lmdb:.*, .*a restore requires an empty target$/m,
       ],
       [['restore', '--from', `${folder}/none`, ...newStore], 1, /^walletd: ENOENT/m],
       [
@@ -105,7 +105,7 @@ test('a refusal is one sentence with an exit code and changes nothing', () =>
         1,
         /^walletd: .* is damaged at byte \d+: wrong/m,
       ],
-      [['restore', '--from', file, ...newStore, '--at', '2026-01-31T12:00:00'], 2, /a time needs its zone/],
+      [['restore', '--from', file, ...newStore, '--at', '2026-01-31T12:00:00'], 2, /a time needs a zone/],
       [
         ['restore', '--from', file, ...newStore, '--at', '9:1-1'],
         1,
@@ -173,7 +173,7 @@ test('a restore that fails midway explains how to empty the target', () =>
     assert.equal(status, 1);
     assert.match(
       stderr,
-      /the new store is not whole, and nothing will use it: move its folder away \(mv \S+ \S+\) before the next try\n/,
+      /the new store is incomplete and cannot be used: move its folder away \(mv \S+ \S+\) before the next attempt\n/,
     );
-    assert.match(stderr, /entry 1-1 of shard 0 is not by the owner of its epoch/);
+    assert.match(stderr, /entry 1-1 of shard 0 was not written by the owner of its epoch/);
   }));

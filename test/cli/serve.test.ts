@@ -65,7 +65,7 @@ test('a heap too small for its workers prevents the start with one sentence', as
   assert.equal(status, 2);
   assert.match(
     stderr,
-    /^walletd: memory.maxBytes leaves a heap of 21 MiB to each of 3 threads, which needs 32: raise it, or take fewer workers\n$/,
+    /^walletd: memory.maxBytes leaves a heap of 21 MiB to each of 3 threads, which needs 32: raise it, or use fewer workers\n$/,
   );
 });
 
@@ -86,7 +86,10 @@ test('the operator API on a non-local address needs a token, even with --insecur
     WALLETD_STORE: 'lmdb:/nowhere/x',
   });
   assert.equal(refused.status, 2);
-  assert.match(refused.stderr, /^walletd: admin\.host is 0\.0\.0\.0, which others can reach: set admin\.token .*\n$/);
+  assert.match(
+    refused.stderr,
+    /^walletd: admin\.host is 0\.0\.0\.0, which other machines can reach: set admin\.token .*\n$/,
+  );
 });
 
 test('missing, invalid or mismatched TLS files prevent the start and name the setting', () =>
@@ -110,10 +113,10 @@ test('missing, invalid or mismatched TLS files prevent the start and name the se
       [{ WALLETD_TLS_KEY_FILE: '/nowhere.key' }, /^walletd: cannot read \/nowhere\.key \(tls\.keyFile\): ENOENT.*\n$/],
       [{ WALLETD_ADMIN_TLS_KEY_FILE: folder }, /^walletd: cannot read .* \(admin\.tls\.keyFile\): EISDIR.*\n$/],
       [{ WALLETD_TLS_CERTIFICATE_FILE: text }, /^walletd: .*text \(tls\.certificateFile\) has no certificate: .*\n$/],
-      [{ WALLETD_TLS_KEY_FILE: text }, /^walletd: .*text \(tls\.keyFile\) has no key that fits .*\n$/],
+      [{ WALLETD_TLS_KEY_FILE: text }, /^walletd: .*text \(tls\.keyFile\) has no key that matches .*\n$/],
       [
         { WALLETD_TLS_KEY_FILE: operators.keyFile },
-        /^walletd: .*operators.* \(tls\.keyFile\) has no key that fits .*\n$/,
+        /^walletd: .*operators.* \(tls\.keyFile\) has no key that matches .*\n$/,
       ],
     ] as const) {
       const refused = await runCommand(['serve'], { ...env, ...changes });
@@ -127,7 +130,7 @@ test('serve --check reports whether it would start, and changes nothing', () =>
   withStore(async (store) => {
     const none = await runCommand(['serve', '--check'], { WALLETD_STORE: store });
     assert.equal(none.status, 0);
-    assert.match(none.stdout, /there is none yet; the start creates it\.\nIt would start\.\n$/);
+    assert.match(none.stdout, /it does not exist yet; the start creates it\.\nIt would start\.\n$/);
     const refused = await runCommand(['serve', '--check'], { WALLETD_STORE: store, WALLETD_INIT: 'never' });
     assert.equal(refused.status, 1);
     await runCommand(['init'], { WALLETD_STORE: store });

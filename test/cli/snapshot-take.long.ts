@@ -20,7 +20,7 @@ test('snapshot take works with or without a server, and skips unchanged shards',
   assert.equal(alive.status, 1);
   assert.match(
     alive.stderr,
-    /^walletd: no server of this store answers at http:\/\/127\.0\.0\.1:1 .* is owned by process \d+ on .*stopped server only/,
+    /^walletd: no server of this store answers at http:\/\/127\.0\.0\.1:1 .* is owned by process \d+ on .*requires a stopped server/,
   );
   await node.stop('SIGKILL');
   const offline = await node.run(['snapshot', 'take']);
@@ -43,7 +43,7 @@ test('a server whose fence was trimmed away does not count as stopped', async (t
   for (const args of [['snapshot', 'take'], ['accept-loss']]) {
     const refused = await runCommand(args, { ...node.env, WALLETD_ADMIN_PORT: '1' });
     assert.equal(refused.status, 1, refused.stdout);
-    assert.match(refused.stderr, /does not name its owner any more: if no server runs on it, add --stopped/);
+    assert.match(refused.stderr, /no longer names its owner: if no server is running on it, add --stopped/);
   }
   await node.stop('SIGKILL');
   assert.match((await node.run(['accept-loss', '--stopped'])).stdout, /Nothing is missing/);

@@ -151,8 +151,8 @@ test('undo filters by product, endpoint, player, time span and a file of ids', a
   assert.match(stdout, /^2 corrections of -9 THB; --yes writes them\.$/m);
   for (const [args, why] of [
     [['undo', ...SINCE], /name --operator NAME or --callbacks/],
-    [[...UNDO, '--type', 'deposit'], /--type goes with --operator/],
-    [['undo', '--operator', 'x', ...SINCE, '--product', 'P'], /--product and --endpoint go with --callbacks/],
+    [[...UNDO, '--type', 'deposit'], /--type requires --operator/],
+    [['undo', '--operator', 'x', ...SINCE, '--product', 'P'], /--product and --endpoint require --callbacks/],
     [[...UNDO, '--ids', `${ids}.not`], /--ids .*ENOENT/],
     [[...UNDO, '--max-count', 'many'], /a whole number above 0/],
   ] as const) {
@@ -252,7 +252,7 @@ test('after resharding, the old store undoes credits, but not rewards', async (t
   await casino.restart();
   const fromOld = [...UNDO, '--store', old, '--yes'];
   const rewards = await casino.node.run(fromOld);
-  assert.match(rewards.stderr, /a reward can have been voided since: name that store in --store/);
+  assert.match(rewards.stderr, /a reward may have been voided since: name that store in --store/);
   for (const sentence of [
     /^1 correction of -1 THB written\.$/m,
     /^No correction was written\. Besides, 1 done before\.$/m,
@@ -318,7 +318,7 @@ test('a correction is pending until a second operator approves it', async (t) =>
   );
   isClosed = true;
   const expired = await runCommand([...UNDO, '--yes'], env);
-  assert.match(expired.stdout, /refused: too late; --ask-again asks once more/);
+  assert.match(expired.stdout, /refused: too late; --ask-again requests it again/);
   const again = await runCommand([...UNDO, '--yes', '--ask-again'], env);
   assert.match(again.stdout, /1 correction of -1 THB pending/);
   isClosed = false;
@@ -367,7 +367,10 @@ test('large corrections wait for a second operator, who approves each of them on
   }
   const decided = await states();
   assert.equal(decided.filter((state) => state === 'done before').length, 2);
-  assert.match(decided.find((state) => state !== 'done before') as string, /^refused: .*--ask-again asks once more$/);
+  assert.match(
+    decided.find((state) => state !== 'done before') as string,
+    /^refused: .*--ask-again requests it again$/,
+  );
   const left = await balance();
   assert.ok(left === 20 || left === 40);
   const again = await node.run([...UNDO, '--yes', '--ask-again']);

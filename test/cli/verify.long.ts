@@ -15,11 +15,11 @@ test('verify finds balances that only the server has, and reports a missing serv
     assert.equal(found.status, 1);
     assert.match(
       found.stdout,
-      /4 found:\n {2}server: shard \d: ann has version 13 on the server, and the log ends with version 11\n/,
+      /4 found:\n {2}server: shard \d: ann has version 13 on the server, but the log ends with version 11\n/,
     );
     const away = await runCommand(['verify', '--server', 'http://127.0.0.1:9'], env);
     assert.deepEqual([away.status, away.stdout], [1, '']);
-    assert.match(away.stderr, /^walletd: cannot ask the server at http:\/\/127\.0\.0\.1:9: /);
+    assert.match(away.stderr, /^walletd: cannot reach the server at http:\/\/127\.0\.0\.1:9: /);
   });
 });
 
@@ -39,8 +39,8 @@ test('verify ignores servers of other stores and programs that are not walletd',
     }
     const refused = await run(`verify --server ${server.adminUrl}`, server.adminUrl);
     assert.equal(refused.status, 1);
-    assert.match(refused.stderr, /serves another store: \S+, not \S+/);
+    assert.match(refused.stderr, /serves a different store: \S+, not \S+/);
     const asked = await run(`verify --server ${webUrl}`, server.adminUrl);
-    assert.match(asked.stderr, /^walletd: what listens at \S+ does not answer as walletd does$/m);
+    assert.match(asked.stderr, /^walletd: the program at \S+ does not answer like walletd$/m);
     web.close();
   }));

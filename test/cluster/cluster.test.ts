@@ -51,7 +51,7 @@ test('a removed member owns nothing, regardless of its ownership records', async
   world.kill(0);
   const asked = world.living[0] as SimulatedNode;
   const names = () => asked.cluster.status?.nodes.map(({ name }) => name) ?? [];
-  await world.time.until('it is no member', () => !names().includes('node-0'));
+  await world.time.until('it is not a member', () => !names().includes('node-0'));
   const owners = asked.cluster.status?.shards.map(({ owner }) => owner) ?? [];
   for (const owner of owners) assert.ok(owner === null || names().includes(owner), `${owner}`);
   const unowned = owners.filter((owner) => owner === null).length;

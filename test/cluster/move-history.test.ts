@@ -4,7 +4,7 @@ import { MoveHistory } from '../../src/cluster/move-history.js';
 import type { Claim, MemberRecord, Plan, RegistryView } from '../../src/ports/table.js';
 
 const members = new Map(['a', 'b'].map((tag) => [tag, { name: `node-${tag}` } as MemberRecord]));
-const plan = (owners: readonly string[], why = 'the first plan', by = 'node-a'): Plan => ({
+const plan = (owners: readonly string[], why = 'the first assignment', by = 'node-a'): Plan => ({
   owners,
   followers: [],
   pinned: [],

@@ -134,7 +134,7 @@ test('tokens must fit in a header, and operator names in a log line', () => {
     assert.equal(
       refused({ WALLETD_ADMIN_TOKEN: token }),
       'admin.token cannot be what is given (from WALLETD_ADMIN_TOKEN): ' +
-        'it must be 16 or more characters that a header can carry, without blanks',
+        'it must have 16 or more characters that are valid in a header, without blanks',
     );
   }
   for (const name of ['\\ud800x', 'a\\nb', '']) {
@@ -173,7 +173,7 @@ test('an invalid value stops the start, naming setting, value, source and expect
 test('a missing or invalid JSON file stops the start', () => {
   assert.match(refused({ WALLETD_CONFIG: '/nowhere/x.json' }), /cannot read \/nowhere\/x\.json/);
   withFile('{', (file) => assert.match(refused({ WALLETD_CONFIG: file }), /is not JSON/));
-  withFile('[]', (file) => assert.match(refused({ WALLETD_CONFIG: file }), /must hold a JSON object/));
+  withFile('[]', (file) => assert.match(refused({ WALLETD_CONFIG: file }), /must contain a JSON object/));
 });
 
 test('listeners that other machines can reach need protection or an explicitly accepted risk', () => {
@@ -182,7 +182,7 @@ test('listeners that other machines can reach need protection or an explicitly a
   assert.match(refused({ WALLETD_ADMIN_HOST: '0.0.0.0' }), /set admin\.token/);
   const token = 'a-token-of-operators';
   const open = { WALLETD_ADMIN_HOST: '0.0.0.0', WALLETD_ADMIN_TOKEN: token };
-  assert.match(refused(open), /admin\.host is 0\.0\.0\.0.* tokens .* in the clear: set admin\.tls\.certificateFile/);
+  assert.match(refused(open), /admin\.host is 0\.0\.0\.0.* tokens .* unencrypted: set admin\.tls\.certificateFile/);
   assert.equal(loadSettings({ ...open, WALLETD_INSECURE: 'true' }).admin.token, token);
   const tls = { WALLETD_ADMIN_TLS_CERTIFICATE_FILE: 'x', WALLETD_ADMIN_TLS_KEY_FILE: 'y' };
   assert.equal(loadSettings({ ...open, ...tls }).admin.token, token);
@@ -329,7 +329,10 @@ test('reloaded settings are checked against the running listeners', () => {
     WALLETD_INSECURE: 'true',
   });
   const none = loadSettings({ ...keys, WALLETD_INSECURE: 'true' });
-  assert.throws(() => withCallersOf(open, none), /admin\.host is 0\.0\.0\.0, which others can reach: set admin\.token/);
+  assert.throws(
+    () => withCallersOf(open, none),
+    /admin\.host is 0\.0\.0\.0, which other machines can reach: set admin\.token/,
+  );
   const tls = loadSettings({ WALLETD_TLS_CERTIFICATE_FILE: 'x', WALLETD_TLS_KEY_FILE: 'x' });
   const plain = loadSettings({ WALLETD_ALLOW_FORWARDED_BY: 'proxy-protocol', WALLETD_ALLOW_PROXIES: '192.0.2.9' });
   assert.throws(() => withCallersOf(tls, plain), /cannot be combined with TLS/);

@@ -269,11 +269,11 @@ describe('everyday work with the console', () => {
     await visit.checkAccessibility();
     await log.getByRole('button', { name: 'Stop' }).click();
     await log.getByText('Stopped at 0 %').waitFor();
-    const refusal = { detail: 'this node reads its store for another search' };
+    const refusal = { detail: 'this node is reading its store for another search' };
     await page.route('**/v1/find?*in=archive', (route) => route.fulfill({ status: 409, json: refusal }));
     const archive = page.getByRole('region', { name: 'Archive' });
     await archive.getByRole('button', { name: 'Search' }).click();
-    await archive.getByText('This node reads its store for another search.').waitFor();
+    await archive.getByText('This node is reading its store for another search').waitFor();
     await page.unroute('**/v1/find?*in=log');
     await page.route('**/v1/find?*in=log', (route) => route.abort('connectionreset'));
     await log.getByRole('button', { name: 'Search again' }).click();

@@ -34,7 +34,7 @@ test('a replacement thread refuses a log that lacks acknowledged entries', async
 test('a replacement thread gives way to another owner', async () => {
   const { wal, told, next } = await deathOfAThread();
   const other = await TestHost.started({ wal });
-  await assert.rejects(next.host.resume(told), /is not ours any more/);
+  await assert.rejects(next.host.resume(told), /no longer belongs to this process/);
   assert.equal(next.fenced.length, 1);
   assert.equal(await other.balance('ann'), 70);
 });

@@ -212,7 +212,10 @@ fault('an unrecoverable loss stops the shard until an operator accepts it', asyn
     };
     return shards.find(({ state }) => state === 'stopped');
   });
-  assert.match(stopped.reason ?? '', /^its log ends at \S+, but \S+ was told by .* or run walletd accept-loss$/);
+  assert.match(
+    stopped.reason ?? '',
+    /^its log ends at \S+, but \S+ was acknowledged by .* or run walletd accept-loss$/,
+  );
   const others = await cluster.owners();
   assert.equal(others.filter((owner) => owner === null).length, 1, 'the others are served');
   const accepting = new WalletdCommand(['accept-loss', '--stopped', '--yes'], {
@@ -221,7 +224,7 @@ fault('an unrecoverable loss stops the shard until an operator accepts it', asyn
     WALLETD_NODE_FOLDER: cluster.nodeFolder(witness),
   });
   assert.equal(await accepting.exit(), 0, accepting.stderr);
-  assert.match(accepting.stdout, /Shard 0 goes on from /);
+  assert.match(accepting.stdout, /Shard 0 continues from /);
   await until('it is served again', async () => (await cluster.owners()).every((owner) => owner !== null));
   // The records of the restarted nodes also contain acknowledged entries that the log has lost. After the accepted
   // loss, these nodes must not wait for those entries.

@@ -35,8 +35,7 @@ const HARMLESS: readonly Case[] = [
   { what: 'a hole before the newest snapshot', damage: (p) => p.loseEntry(middleOf(p.after(1))) },
 ];
 
-const HOLE =
-  /^entry \S+ of shard \d+ does not follow \S+: the log has a hole or a foreign entry; `walletd accept-loss`/;
+const HOLE = /^entry \S+ of shard \d+ does not follow \S+: the log has a gap or a foreign entry; `walletd accept-loss`/;
 
 /** Damage that keeps the shard stopped, with a reason that matches this text. */
 const FATAL: readonly Case[] = [
@@ -45,7 +44,7 @@ const FATAL: readonly Case[] = [
     damage: async (p) => {
       for (const manifest of p.manifests) await p.flipChunk(manifest);
     },
-    words: /begins with 1-\d+, and there is no whole snapshot to begin with: restore a backup/,
+    words: /begins with 1-\d+, and there is no complete snapshot to start from: restore a backup/,
   },
   { what: 'a hole behind the newest snapshot', damage: (p) => p.loseEntry(middleOf(p.after(0))), words: HOLE },
   {
@@ -65,7 +64,7 @@ const FATAL: readonly Case[] = [
   {
     what: 'a manifest newer than the log',
     damage: (p) => p.loseFrom(p.newest.end.lsn),
-    words: /holds entries up to \S+, but the log ends at \S+: .*`walletd accept-loss`/,
+    words: /contains entries up to \S+, but the log ends at \S+: .*`walletd accept-loss`/,
   },
 ];
 
@@ -137,7 +136,7 @@ faultOnEachStore('an older, empty or different store is neither served nor writt
   const onEmpty = await scene.refusal(place.url, { ...env, WALLETD_INIT: 'auto' });
   assert.match(
     onEmpty,
-    /there is no store at \S+, where this node has served \S+: bring that back: docs\/runbook\.md, .* `walletd accept-loss`/,
+    /there is no store at \S+, where this node has served \S+: bring that store back: docs\/runbook\.md, .* `walletd accept-loss`/,
   );
   scene.say(`empty: ${onEmpty.trim()}`);
 
@@ -147,7 +146,7 @@ faultOnEachStore('an older, empty or different store is neither served nor writt
   const onAnother = await scene.refusal(place.url, env);
   assert.match(
     onAnother,
-    /there is another store, \S+, at \S+, where this node has served \S+: bring that back: docs\/runbook\.md, .* `walletd accept-loss`/,
+    /there is a different store, \S+, at \S+, where this node has served \S+: bring that store back: docs\/runbook\.md, .* `walletd accept-loss`/,
   );
   assert.deepEqual(await place.open().dump(), before, 'nothing was written');
   scene.say(`another: ${onAnother.trim()}`);

@@ -110,7 +110,7 @@ describe('a failing disk of the embedded store', { concurrency: true }, () => {
     assert.doesNotMatch(said, /\n\s+at /, 'no stack');
     scene.say(said.trim());
     const examined = runWalletd(['doctor', store]);
-    assert.match(examined.stdout, /^bad +durable write +there is no room left for one +-> make room$/m);
+    assert.match(examined.stdout, /^bad +durable write +there is no space left for one +-> make room$/m);
     assert.match(examined.stdout, /^bad +room /m);
     disk.free();
     scene.say(await prove([load], await scene.walletd(store), open(scene, disk.path)));

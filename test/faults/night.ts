@@ -7,7 +7,7 @@ import { FIRST_COMMAND, mustNight, type NightOnPage, type Step, VARIABLES } from
 import { fault, rareFault, type Scene } from './scene.js';
 
 const COMMAND_MS = 90_000;
-const WITHOUT_TERMINAL = /cannot ask without a terminal/;
+const WITHOUT_TERMINAL = /cannot ask for confirmation without a terminal/;
 
 interface Coverage {
   /** Number of replays of this incident in this process. */

@@ -99,7 +99,10 @@ fault('reconcile reports a full temporary disk and leaves no files', async (scen
   const args = ['reconcile', '--from', history, '--store', `lmdb:${folder}/store`];
   const full = runWalletd(args, { TMPDIR: disk.path });
   assert.deepEqual([full.status, full.stdout], [1, '']);
-  assert.match(full.stderr, /^walletd: no room for temporary files in \S+ \(TMPDIR names another folder\): ENOSPC/m);
+  assert.match(
+    full.stderr,
+    /^walletd: no space for temporary files in \S+ \(set TMPDIR to use another folder\): ENOSPC/m,
+  );
   const { bfree, blocks } = statfsSync(disk.path);
   assert.equal(bfree, blocks);
   const roomy = runWalletd(args, { TMPDIR: folder });

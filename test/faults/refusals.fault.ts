@@ -8,7 +8,7 @@ import { faultOnEachStore } from './stores.js';
 const RULES: readonly (readonly [lacks: string, rules: readonly string[], sentence: RegExp])[] = [
   // This row must be the first, because the user in the next row loads the function.
   ['FUNCTION LOAD', ['-function|load'], /lacks the function.*run `walletd init` once as a user who may/],
-  ['CONFIG', ['-config'], /does not let walletd see its settings.*WALLETD_REDIS_TRUST_CONFIG=true/],
+  ['CONFIG', ['-config'], /walletd may not read the settings of Redis.*WALLETD_REDIS_TRUST_CONFIG=true/],
   ['FCALL', ['-fcall'], /the ACL of this Redis user lacks a right.*fcall/i],
   ['INFO', ['-info'], /the ACL of this Redis user lacks a right.*info/i],
   ['its keys', ['resetkeys', '~other:*'], /NOPERM this user has no permissions to access one of the keys/],
@@ -28,7 +28,10 @@ fault('a Redis user without a required permission is refused, naming the permiss
 fault('an empty Redis is refused with the way to create a store', async (scene) => {
   const redis = await scene.redis();
   const said = await scene.refusal(redis.url);
-  assert.match(said, /ended with 1: walletd: there is no store at redis:\/\/\S+: look for it .* `walletd init`/);
+  assert.match(
+    said,
+    /ended with 1: walletd: there is no store at redis:\/\/\S+: correct the address .* `walletd init`/,
+  );
   assert.equal(await redis.call('DBSIZE'), 0, 'nothing was written');
   scene.say(said.trim());
 });
@@ -38,7 +41,7 @@ fault('a Redis that is still creating its append-only file is refused', async (s
   for (let i = 0; i < 60; i++) await redis.call('SET', `key-${i}`, 'x');
   await redis.call('CONFIG', 'SET', 'appendonly', 'yes');
   const said = await scene.refusal(redis.url, { WALLETD_INIT: 'auto' });
-  assert.match(said, /Redis is rewriting its append-only file, and may have none before that is done: wait until/);
+  assert.match(said, /Redis is rewriting its append-only file, and may have no complete one until then: wait until/);
   assert.equal(await redis.call('EXISTS', 'walletd:meta'), 0, 'nothing was written');
   // End the child process that rewrites the file. Otherwise it would outlive the server.
   await redis.call('CONFIG', 'SET', 'appendonly', 'no');

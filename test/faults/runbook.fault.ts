@@ -37,7 +37,7 @@ replay(1, 'Redis is empty beneath a living walletd, and the backup is behind', a
   const night = new Night(machine, 1);
   await night.byHand('Start an empty Redis at the same address', () => redis.startEmpty());
   const asked = await night.run({ yes: true });
-  assert.match(asked, /serves store|is it serving this store/);
+  assert.match(asked, /serves store|does it serve this store/);
   night.leaveOut('a new scratch database');
   await night.run();
   await machine.walletd.waitFor(({ code }) => code === HEALED);
@@ -65,7 +65,7 @@ replay(1, 'FLUSHALL beneath a living walletd with an archive', async (scene) => 
   for (const args of [[...intoUsed, '--dry-run'], intoUsed]) {
     const { status, stderr } = runWalletd(args, used);
     assert.equal(status, 1);
-    assert.match(stderr, /never empty it: name a new database in WALLETD_ARCHIVE, for this restore alone/);
+    assert.match(stderr, /never empty it: set WALLETD_ARCHIVE to a new database, for this restore only/);
   }
   assert.equal(await redis.call('EXISTS', 'walletd:meta'), 0, 'nothing was begun');
   night.leaveOut('no archive in PostgreSQL');

@@ -93,7 +93,7 @@ fault('an empty Redis causes 503 and no writes until the store returns', async (
     proxy.cut();
   };
   leadTo(empty);
-  const words = /is empty: the store \S+ is gone from it; nothing is written until it is back/;
+  const words = /is empty: the store \S+ is gone; nothing is written until the store is back/;
   scene.say(await refusedUntil(walletd, load, words, async () => leadTo(redis)));
   await load.stop();
   assert.equal(await empty.call('DBSIZE'), 0);
@@ -110,7 +110,7 @@ fault('after FLUSHALL an older copy receives the missing entries again', async (
   const copy = await copyOf(client);
   await delay(300);
   await client.flushall();
-  const words = /is empty: the store \S+ is gone from it; nothing is written until it is back/;
+  const words = /is empty: the store \S+ is gone; nothing is written until the store is back/;
   scene.say(await refusedUntil(walletd, load, words, () => client.multi(copy).exec()));
   await load.stop();
   scene.say(await prove([load], walletd, new RawRedis(redis)));

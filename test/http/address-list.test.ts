@@ -75,7 +75,7 @@ test('an invalid list is refused, naming the invalid word', () => {
     ['10.0.0.0/', '10.0.0.0/ is neither an address nor a network such as 10.0.0.0/8'],
     ['10.0.0.0/-1', '10.0.0.0/-1 is neither an address nor a network such as 10.0.0.0/8'],
     ['::ffff:10.0.0.0/8', '::ffff:10.0.0.0/8 cannot have a prefix of 8 bits'],
-    ['10.0.0.5/8', '10.0.0.5/8 has bits behind its prefix: 10.0.0.0/8 is the network'],
+    ['10.0.0.5/8', '10.0.0.5/8 has bits after its prefix: 10.0.0.0/8 is the network'],
   ] as const) {
     assert.throws(() => AddressList.parse(list), { message: sentence });
   }

@@ -104,7 +104,7 @@ test('a malformed signature or time is reported before the body arrives', () => 
     ['', '', 'no sapi-signature header: undefined'],
     [NOW, signature.slice(1), `${wrongForm}: 63 characters`],
     [NOW, `${signature}0`, `${wrongForm}: 65 characters`],
-    [NOW, base64, `${wrongForm}: 44 characters, as base64 has them`],
+    [NOW, base64, `${wrongForm}: 44 characters, as in base64`],
     [NOW, `sha256=${signature}`, `${wrongForm}: 71 characters, with "sha256=" in front`],
     ['soon', signature, `${wrongTime}: it is "soon"`],
     ['1e12', signature, `${wrongTime}: it is "1e12"`],
@@ -136,7 +136,7 @@ test('an invalid key is reported, but no secret is repeated', () => {
   refused(`a:${secret} ${secret}`, 'key 2 is not ID:SECRET');
   refused(`:${secret}`, 'key 1 is not ID:SECRET');
   refused(`a:${secret} a:${secret}`, 'two keys have the id a');
-  refused('a:hunter2', 'the secret of key 1 has less than 16 characters');
-  refused(`${secret}:now`, 'the secret of key 1 has less than 16 characters');
+  refused('a:hunter2', 'the secret of key 1 has fewer than 16 characters');
+  refused(`${secret}:now`, 'the secret of key 1 has fewer than 16 characters');
   refused(' \n# nothing\n', 'there is no key');
 });

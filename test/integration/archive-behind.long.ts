@@ -103,7 +103,10 @@ test('PostgreSQL: a repeat moves nothing if the database is outdated or missing'
   await refusesRepeat({ ...env, WALLETD_ARCHIVE: other });
   const without = runWalletd(['serve'], { ...AT_ONCE, ...env });
   assert.equal(without.status, 1);
-  assert.match(without.stderr, /has its closed rounds in the archive .*none is configured: set WALLETD_ARCHIVE/);
+  assert.match(
+    without.stderr,
+    /closed rounds of the store .* in the archive .*no archive is configured: set WALLETD_ARCHIVE/,
+  );
   await answersRepeat({ ...env, WALLETD_ARCHIVE: mine });
   await redis.destroy();
   folder.remove();

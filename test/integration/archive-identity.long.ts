@@ -45,19 +45,26 @@ test('LMDB: a start refuses an archive with a different ID, or a missing one', (
     const doctor = runWalletd(['doctor'], env);
     assert.match(doctor.stdout, new RegExp(`good +archive +id ${id}, 0 days`));
     writeFileSync(path, JSON.stringify({ ...about, archiveId: 'another' }));
-    isRefused(env, 'another', String(id), join(folder, 'data', 'archive'), `lmdb:${folder}/data`, 'use that one again');
+    isRefused(
+      env,
+      'another',
+      String(id),
+      join(folder, 'data', 'archive'),
+      `lmdb:${folder}/data`,
+      'use that archive again',
+    );
     renameSync(join(folder, 'data', 'archive'), join(folder, 'away'));
     isRefused(env, /has no id, so it is new/, String(id));
     const dry = runWalletd(['accept-loss', '--archive', '--dry-run'], env);
-    assert.match(dry.stdout, /has no id yet, and the store names the archive/);
+    assert.match(dry.stdout, /has no id yet, but the store names the archive/);
     const accepted = runWalletd(['accept-loss', '--archive', '--yes', '--stopped'], env);
     assert.equal(accepted.status, 0, accepted.stderr);
-    assert.match(accepted.stdout, /The store names the archive [0-9a-f-]{36} now/);
+    assert.match(accepted.stdout, /The store now names the archive [0-9a-f-]{36}/);
     assert.deepEqual(await serve(env), [], 'it goes on with the new archive');
     rmSync(join(folder, 'data', 'archive'), { recursive: true });
     renameSync(join(folder, 'away'), join(folder, 'data', 'archive'));
     writeFileSync(path, JSON.stringify(about));
-    isRefused(env, String(id), 'use that one again');
+    isRefused(env, String(id), 'use that archive again');
   }));
 
 const noPostgres = whyNoPostgres();
@@ -86,11 +93,11 @@ else {
       );
       const made = "CREATE TABLE walletd_identity AS SELECT 'another'::text AS archive_id";
       await runSql(fresh, made);
-      isRefused({ ...store, WALLETD_ARCHIVE: fresh }, 'another', String(archive_id), 'use that one again');
-      isRefused(store, /none is configured: set WALLETD_ARCHIVE/, String(archive_id));
+      isRefused({ ...store, WALLETD_ARCHIVE: fresh }, 'another', String(archive_id), 'use that archive again');
+      isRefused(store, /no archive is configured: set WALLETD_ARCHIVE/, String(archive_id));
       const verify = runWalletd(['verify', '--store', redis.url], { ...store, WALLETD_ARCHIVE: fresh });
       assert.equal(verify.status, 1);
-      assert.match(verify.stderr + verify.stdout, /has its closed rounds in the archive/);
+      assert.match(verify.stderr + verify.stdout, /the closed rounds of the store .* are in the archive/);
       assert.deepEqual(await serve(env), []);
       await redis.destroy();
     }));
@@ -190,7 +197,7 @@ else {
           await cluster.redis.call('SET', 'walletd:meta', record);
           await assert.rejects(
             cluster.add(1, changes),
-            /has its closed rounds in the archive|node node-0 at .* has the archive/,
+            /closed rounds of the store .* are in the archive|node node-0 at .* has the archive/,
           );
           await cluster.redis.call('SET', 'walletd:meta', text);
         }
@@ -212,7 +219,7 @@ else {
           const args = ['accept-loss', '--archive', '--yes', '--stopped'];
           const command = new WalletdCommand(args, { ...store, WALLETD_ARCHIVE: database });
           assert.equal(await command.exit(), 1, command.stdout);
-          assert.match(command.stderr, /node-[01], node-[01] run on this store: stop all nodes first/);
+          assert.match(command.stderr, /node-[01], node-[01] are running on this store: stop all nodes first/);
         }
       });
     } finally {
@@ -229,7 +236,7 @@ else {
       const archive = await newDatabase();
       await assert.rejects(
         cluster.add(1, { archive }),
-        /node node-0 at .* has no archive of the store .*, and this node has an archive: .* stop all nodes first/,
+        /node node-0 at .* has no archive of the store .*, but this node has an archive: .* stop all nodes first/,
       );
       assert.equal(await redis.call('GET', 'walletd:meta'), meta, 'the store names no archive');
       const fields = (await redis.call('HGETALL', table)) as string[];

@@ -93,7 +93,7 @@ test('unusable files keep the current certificate and log a warning', async () =
   writeFileSync(inForce.keyFile, 'no key');
   await readAgain('certificate-not-reloaded', 2);
   const line = await walletd.waitFor(({ code }) => code === 'certificate-not-reloaded');
-  assert.match(String(line.error), /served\.test\.key \(tls\.keyFile\) has no key that fits/);
+  assert.match(String(line.error), /served\.test\.key \(tls\.keyFile\) has no key that matches/);
   for (const url of [walletd.callbackUrl, walletd.adminUrl]) {
     const opened = await open(url);
     assert.equal(opened.name, 'third.test');

@@ -77,7 +77,7 @@ describe('two nodes on one Redis', () => {
     assert.match(shown.stdout, /Plan: node-0 drained, by node-\d\./);
     const refused = await runCommand(['cluster', 'move', '2', 'node-0'], env);
     assert.equal(refused.status, 1);
-    assert.match(refused.stderr, /takes no shards: it is draining/);
+    assert.match(refused.stderr, /accepts no shards: it is draining/);
     await runCommand(['cluster', 'undrain', 'node-0'], env);
     await until('it may have some', async () => nodeIn(await statusOf(second), 'node-0')?.state === 'up');
     assert.equal((await runCommand(['cluster', 'move', '2', 'node-0'], env)).status, 0);
@@ -85,7 +85,7 @@ describe('two nodes on one Redis', () => {
     const nobody = await runCommand(['cluster', 'move', '2', 'node-7'], env);
     assert.match(nobody.stderr, /the cluster has no node node-7/);
     const none = await runCommand(['cluster', 'move', '9', 'node-0'], env);
-    assert.match(none.stderr, /there is no shard 9: they are 0 to 3/);
+    assert.match(none.stderr, /there is no shard 9: shards are numbered 0 to 3/);
   });
 
   test('a standalone process is refused while cluster members are alive', async () => {
@@ -96,7 +96,7 @@ describe('two nodes on one Redis', () => {
   test('two nodes cannot have the same name', async () => {
     await assert.rejects(
       TestNode.start(cluster.settings(0)),
-      /another node at .* is called node-0: .*\(cluster\.name\)/,
+      /another node at .* has the name node-0: .*\(cluster\.name\)/,
     );
   });
 

@@ -187,7 +187,7 @@ describe('a store with archived rounds', { skip: whyNoPostgres() }, () => {
         [flipped, /it is damaged in part/],
         [newest.subarray(0, -1), /it is damaged in part/],
         [behind, /it ends at .*, and the snapshot at/],
-        [others, /it is of another store/],
+        [others, /it belongs to a different store/],
       ] as const) {
         if (bytes === undefined) rmSync(path);
         else writeFileSync(path, bytes);

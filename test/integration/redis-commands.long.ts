@@ -68,7 +68,7 @@ test('the users in config/users.acl are sufficient for every command', () =>
         assert.equal(refused.status, 1);
         assert.match(
           refused.stderr,
-          /this user may not remove it: restore as one who may \(restorer in config\/users\.acl\)/,
+          /this user may not remove it: restore as a user who may \(restorer in config\/users\.acl\)/,
         );
       }
       await run(['restore', '--from', backup, '--to', as('restorer', 2), '--dry-run'], /Nothing was written\./);

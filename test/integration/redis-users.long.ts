@@ -119,7 +119,7 @@ test('a failover with these users works for sentinels, replica and walletd', asy
   assert.equal(await walletd.end('SIGTERM'), 0);
   const misnamed = runWalletd(['serve'], { WALLETD_STORE: store.replace(/mymaster$/, 'another') });
   assert.equal(misnamed.status, 1);
-  assert.match(misnamed.stderr, /the sentinels know no master of the name that ends WALLETD_STORE/);
+  assert.match(misnamed.stderr, /the sentinels know no master with the name at the end of WALLETD_STORE/);
   assert.doesNotMatch(misnamed.stdout, /waiting for the store/);
   await sentinels.destroy();
   for (const server of [replica, master]) await server.destroy();

@@ -85,7 +85,7 @@ test('keys rotate under load without a failed request', () =>
       const line = await rotate(keyOf(n), READ_AGAIN);
       const uses = line.signedByKey as Record<string, number>;
       assert.ok((uses[`key-${n}`] as number) > 0, 'the log says which keys are in use');
-      assert.match(String(line.callers), new RegExp(`^who signs with key-${n}$`));
+      assert.match(String(line.callers), new RegExp(`^callers who sign with key-${n}$`));
       const again = await rotate(keyOf(n), READ_AGAIN);
       const usesAgain = again.signedByKey as Record<string, number>;
       assert.ok((usesAgain[`key-${n}`] as number) >= (uses[`key-${n}`] as number), 'a counter goes on');
@@ -118,7 +118,10 @@ test('removing the keys from the file does not open a public listener', async ()
     writeFileSync(file, '{"host": "127.0.0.1"}');
     process.kill(walletd.pid, 'SIGHUP');
     const line = await walletd.waitFor(({ code }) => code === 'settings-not-reloaded');
-    assert.match(String(line.error), /^host is 127\.1, which others can reach, and callbacks are not authenticated/);
+    assert.match(
+      String(line.error),
+      /^host is 127\.1, which other machines can reach, and callbacks are not authenticated/,
+    );
     assert.equal((await client.post('placeBets', bet('ann', 't'))).statusCode, 30002);
   } finally {
     client.close();

@@ -36,7 +36,7 @@ test('no log line repeats a secret, whether requests are valid or not', async ()
     const line = await walletd.waitFor(({ code }) => code === 'callbacks-refused');
     assert.deepEqual([line.refused, line.from], [{ 'wrong signature': 1 }, '127.0.0.1']);
     const ready = await walletd.waitFor(({ msg }) => msg === 'walletd is ready');
-    assert.equal(ready.callers, 'who signs with now');
+    assert.equal(ready.callers, 'callers who sign with now');
   } finally {
     client.close();
     await walletd.end('SIGTERM');

@@ -50,7 +50,7 @@ test('walletd follows a failover of sentinels with TLS and a password', async ()
   assert.equal(await walletd.end('SIGTERM'), 0);
 
   for (const [changes, sentence] of [
-    [{ WALLETD_STORE: sentinels.url }, /the sentinels ask for a password of their own: end WALLETD_STORE with \?sent/],
+    [{ WALLETD_STORE: sentinels.url }, /the sentinels require their own password: end WALLETD_STORE with \?sent/],
     [{ WALLETD_STORE: `${sentinels.url}?sentinel=:wrong` }, /the sentinels do not accept the user or password after/],
     [{ NODE_EXTRA_CA_CERTS: '' }, /the TLS certificate is refused: NODE_EXTRA_CA_CERTS must name .*self-signed/],
   ] as const) {

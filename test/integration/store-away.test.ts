@@ -84,11 +84,11 @@ test('the start fails if Redis is unreachable, unsuitable or refuses', async () 
   const misled = nodeOn(redis.url, 0);
   await assert.rejects(misled.open(), /read-only replica/);
   const notSentinel = nodeOn(`redis+sentinel://127.0.0.1:${redis.port}/mymaster`, 0);
-  await assert.rejects(notSentinel.open(), /what answers at the address of a sentinel is none: /);
+  await assert.rejects(notSentinel.open(), /the server at the address of a sentinel is not a sentinel: /);
   const web = createWebServer((_, response) => response.end()).listen(0, '127.0.0.1');
   await once(web, 'listening');
   const notRedis = nodeOn(`redis://127.0.0.1:${(web.address() as { port: number }).port}`, 0);
-  await assert.rejects(notRedis.open(), /what answers at this address is not Redis/);
+  await assert.rejects(notRedis.open(), /the server at this address is not Redis/);
   web.close();
   const ended = [stranger, misled, notSentinel, notRedis];
   assert.ok(!ended.some(({ lines }) => lines.some((line) => line.startsWith('waiting'))), 'without waiting');

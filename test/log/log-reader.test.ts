@@ -31,7 +31,8 @@ test('an entry follows the previous one of its owner, or is a fence', () => {
 });
 
 test('an entry of a fenced owner or an unfenced epoch is refused', () => {
-  const isRefused = (entry: ReadHeader) => assert.throws(() => check(entry), /is not by the owner of its epoch/);
+  const isRefused = (entry: ReadHeader) =>
+    assert.throws(() => check(entry), /was not written by the owner of its epoch/);
   isRefused(next({ nonce: THEIRS }));
   isRefused(next({ lsn: { epoch: 3, sequence: 6 } }));
   isRefused(next({ lsn: { epoch: 1, sequence: 6 } }));

@@ -358,7 +358,7 @@ test('the loss of an entry unknown to its owner stops the shard', async () => {
   };
   assert.deepEqual(await test.execute(place([{ id: 'unknown' }])), { type: 'failed', failure: 'unsure' });
   await until('it stops', () => stateOf(test) === 'stopped');
-  assert.match(String(test.host.status()[0]?.reason), /lost more of its newest entries than are kept here/);
+  assert.match(String(test.host.status()[0]?.reason), /lost more of its newest entries than this process keeps/);
   await until('the orphan', () => test.orphans.length === 1);
   assert.deepEqual(test.fenced, []);
   assert.equal((await test.wal.read(0, LSN_ZERO, 100)).length, 4);

@@ -30,10 +30,10 @@ test('an alias leads to its endpoint', () => {
 test('an alias with an unknown endpoint or an invalid path stops the start', () => {
   assert.match(
     refused('/bet', 'placeBet'),
-    /^callbacks\.aliases has \/bet for "placeBet", which is no endpoint: there are /,
+    /^callbacks\.aliases has \/bet for "placeBet", which is not an endpoint: the endpoints are /,
   );
-  assert.match(refused('/bet', '__proto__'), /which is no endpoint/);
-  assert.match(refused('/placeBets', 'settleBets'), /which is an endpoint of its own$/);
+  assert.match(refused('/bet', '__proto__'), /which is not an endpoint/);
+  assert.match(refused('/placeBets', 'settleBets'), /which is itself an endpoint$/);
   for (const path of ['', '/', 'bet', '/bet/', '//bet', '/:bet', '/*', '/b?t', '/b t', '/b%74']) {
     assert.match(refused(path, 'placeBets'), /: a path is letters, digits/, path);
   }

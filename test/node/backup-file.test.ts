@@ -31,7 +31,7 @@ test('without the setting no backup is shown, and an invalid file is reported', 
     };
     assert.match(reasonOf(`${folder}/none`), /ENOENT/);
     mkdirSync(`${folder}/a-folder`);
-    assert.equal(reasonOf(`${folder}/a-folder`), 'it is no file');
+    assert.equal(reasonOf(`${folder}/a-folder`), 'it is not a file');
     writeFileSync(`${folder}/other`, 'up 1\n');
     assert.equal(reasonOf(`${folder}/other`), 'it has no walletd_backup_covered_timestamp_seconds');
     writeFileSync(`${folder}/long`, Buffer.alloc(70_000, 'x'));

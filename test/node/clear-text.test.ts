@@ -25,8 +25,8 @@ test('only remote servers without TLS are reported', () => {
 test('requireTls refuses to start with unencrypted connections and repeats no password', async () => {
   const settings = settingsWith({ store: REMOTE, requireTls: true });
   const message =
-    'requireTls is true, and all that redis://10.0.0.1:6379/0 is told goes over the network in the clear: begin store ' +
-    'with rediss://, rediss+sentinel:// or rediss+cluster://, or reach it by a tunnel that ends on this machine';
+    'requireTls is true, and the connection to redis://10.0.0.1:6379/0 crosses the network unencrypted: use ' +
+    'rediss://, rediss+sentinel:// or rediss+cluster:// in store, or use a tunnel that ends on this machine';
   await assert.rejects(checkStart(settings), { message });
   mustBeEncrypted(settingsWith({ store: REMOTE }));
   mustBeEncrypted(settingsWith({ store: REMOTE.replace('redis:', 'rediss:'), requireTls: true }));

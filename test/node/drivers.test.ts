@@ -24,7 +24,7 @@ test('an address prefix determines the kind of store', () => {
 
 test('an address of an unknown kind is refused, not mistaken for Redis', () => {
   const settings = settingsWith({ store: 'postgres://user:hush@127.0.0.1/wallets' });
-  assert.throws(() => driverOf(settings), { name: 'ConfigError', message: /names no kind of store/ });
+  assert.throws(() => driverOf(settings), { name: 'ConfigError', message: /names an unknown kind of store/ });
   assert.throws(
     () => driverOf(settings),
     (error: Error) => !error.message.includes('hush'),
@@ -34,7 +34,7 @@ test('an address of an unknown kind is refused, not mistaken for Redis', () => {
 test('a Redis address with an unescaped password is refused with the remedy', () => {
   assert.throws(() => driverOf(settingsWith({ store: 'redis://user:hu/sh@127.0.0.1/0' })), {
     name: 'ConfigError',
-    message: /^store is not an address of Redis: .*; percent-encode @ \/ % in a password$/,
+    message: /^store is not a Redis address: .*; percent-encode @ \/ % in a password$/,
   });
 });
 

@@ -12,7 +12,7 @@ test('a folder stays locked only while the process that locked it is running', (
       (error: Error) =>
         error.name === 'ConfigError' &&
         error.message ===
-          `nodeFolder ${folder} is used by process ${process.ppid}: each node of a cluster needs a folder of its own`,
+          `nodeFolder ${folder} is used by process ${process.ppid}: each node of a cluster needs its own folder`,
     );
     for (const left of ['999999999', '', 'rubbish']) {
       writeFileSync(`${folder}/node.pid`, left);

@@ -44,7 +44,7 @@ test('a process with a different secret or store is not a peer', async () => {
     assert.deepEqual([a.heard, b.heard], [[], []]);
   });
   await between({ tag: A }, { tag: B, storeId: 'other' }, async (a, b) => {
-    await until('it is said', () => b.reasons.includes('it serves another store, store'));
+    await until('it is said', () => b.reasons.includes('it serves a different store, store'));
     assert.deepEqual([a.heard, b.heard], [[], []]);
   });
 });

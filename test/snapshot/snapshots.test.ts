@@ -225,7 +225,7 @@ test('a snapshot that reaches beyond its log stops only its shard', async () => 
   assert.equal(stateOf(next)?.state, 'stopped');
   assert.match(
     stateOf(next)?.reason ?? '',
-    /holds entries up to 1-8, but the log ends at 1-7: .*`walletd accept-loss`/,
+    /contains entries up to 1-8, but the log ends at 1-7: .*`walletd accept-loss`/,
   );
   assert.equal(stateOf(next, 1)?.state, 'serving');
   const answer = await next.execute(place([{ id: 't2' }]));
@@ -299,7 +299,7 @@ test('a different entry in place of an acknowledged one stops the shard', async 
   const acknowledged = new Map([[0, head]]);
   for (let start = 0; start < 3; start++) {
     const next = await TestHost.started({ wal, acknowledged });
-    assert.match(stateOf(next)?.reason ?? '', /lacks 2-\d+, .* acknowledged: another entry is in its place/);
+    assert.match(stateOf(next)?.reason ?? '', /lacks 2-\d+, .* acknowledged: a different entry is in its place/);
   }
   assert.ok(wal.entries(0).some(({ lsn }) => isSameLsn(lsn, head.lsn)));
 });
@@ -320,7 +320,7 @@ test('a trimmed log needs a complete snapshot', async () => {
   await taken(host);
   for (const { id } of await wal.snapshots(0)) wal.snapshotsOf(0).damageChunk(id, 0);
   const next = await TestHost.started({ wal });
-  assert.match(stateOf(next)?.reason ?? '', /begins with 1-7, and there is no whole snapshot/);
+  assert.match(stateOf(next)?.reason ?? '', /begins with 1-7, and there is no complete snapshot/);
 });
 
 test('a start that is fenced during recovery loses nothing', async () => {
@@ -377,7 +377,7 @@ test('a snapshot that the store refuses is abandoned', async () => {
   await TestHost.started({ wal });
   assert.equal(
     await abandoned(host.host.takeSnapshots(IMMEDIATE)),
-    'the head of the log is not ours: another owner took it over, or the store lost the log',
+    'the head of the log was not written by this owner: another owner took it over, or the store lost the log',
   );
   assert.deepEqual(await manifests(wal), []);
 });
@@ -414,7 +414,7 @@ test('a snapshot with events that are lost is abandoned', async () => {
 test('a snapshot whose events are not durable after 30 s is abandoned', async () => {
   const { wal, host, unheard, taking } = await takingUndurable();
   host.clock.nowMs += 31_000;
-  assert.match(await abandoned(taking), /does not become durable/);
+  assert.match(await abandoned(taking), /do not become durable/);
   assert.deepEqual(await manifests(wal), []);
   wal.release();
   assert.equal((await unheard).type, 'accepted');

@@ -47,7 +47,7 @@ archiveContract('LMDB', async (name) => {
 test("LMDB: another store's archive is refused", async () => {
   const folder = tempFolder();
   await LmdbArchive.open(folder, STORE_ID).close();
-  assert.throws(() => LmdbArchive.open(folder, OTHER_ID), /is of another store/);
+  assert.throws(() => LmdbArchive.open(folder, OTHER_ID), /belongs to a different store/);
 });
 
 test('LMDB: remembered messages raise the version, which an older walletd refuses', async () => {
@@ -89,7 +89,7 @@ test('LMDB: a file truncated during its creation is reported, not opened', async
     // The archive must refuse the file by itself, because opening it with lmdb would crash the process.
     assert.throws(
       () => LmdbArchive.open(folder, STORE_ID),
-      /marks\.mdb is cut off or damaged at its beginning: move it/,
+      /marks\.mdb is cut off or damaged at its beginning: if a power cut/,
     );
   }
   rmSync(join(folder, 'marks.mdb'));
@@ -111,7 +111,7 @@ test('LMDB: a day file that has lost records answers no lookup', async () => {
   const name = { player: 1, kind: 'round', hash: 9 } as const;
   await assert.rejects(
     third.find(0, [name], { first: 0, last: 99_999 }),
-    /2024-10-04\.mdb .* has 1 records, and had 2/,
+    /2024-10-04\.mdb .* has 1 records, but had at least 2/,
   );
   await third.close();
 });
@@ -240,7 +240,7 @@ if (noPostgres !== undefined) {
     const url = await newDatabase();
     const [mine, others] = [new PostgresArchive(url, STORE_ID), new PostgresArchive(url, OTHER_ID)];
     await mine.days();
-    await assert.rejects(others.days(), /is of another store/);
+    await assert.rejects(others.days(), /belongs to a different store/);
     await Promise.all([mine.close(), others.close()]);
   });
 

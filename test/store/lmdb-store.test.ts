@@ -90,7 +90,7 @@ test('opening a locked store can be interrupted, and is refused with a sentence'
     assert.equal(await told.exit('SIGTERM'), 0, 'it ends when it is told to');
     const { status, stderr } = runWalletd(['verify'], env);
     assert.equal(status, 1);
-    assert.match(stderr, /another process has kept its lock for 10 s: it is frozen, or its disk hangs/);
+    assert.match(stderr, /another process has held its lock for 10 s: the process is frozen, or its disk hangs/);
     await endChild(holder, 'SIGKILL');
     const later = runWalletd(['snapshot', 'list'], env);
     assert.equal(later.status, 0, later.stderr);
@@ -108,7 +108,7 @@ for (const [what, damage] of [
       await store.close();
       await probe(folder);
       damage(`${folder}/data.mdb`);
-      await assert.rejects(probe(folder), /^Error: its data\.mdb is cut off, damaged, or something else/);
+      await assert.rejects(probe(folder), /^Error: its data\.mdb is cut off, damaged, or a different file/);
     });
   });
 }
@@ -129,7 +129,7 @@ test('server, tools and restore report a truncated file', async () => {
 test('a folder that is misleading or cannot be created is refused with a sentence', () => {
   const home = runWalletd(['serve'], { WALLETD_STORE: 'lmdb:~/data' });
   assert.equal(home.status, 2);
-  assert.match(home.stderr, /nothing expands ~ here/);
+  assert.match(home.stderr, /~ is not expanded here/);
   const { status, stderr } = runWalletd(['init', 'lmdb:/proc/walletd/store']);
   assert.equal(status, 1);
   assert.match(stderr, /cannot open the store lmdb:\/proc\/walletd\/store: ENOENT/);

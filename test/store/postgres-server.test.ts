@@ -187,7 +187,7 @@ if (reason !== undefined) {
       const url = `postgres://postgres@localhost:${port}/${name}`;
       try {
         await assert.rejects(use(`${url}?sslmode=require`), (error: Error) => {
-          assert.match(error.message, /not from a CA that this machine knows: add sslrootcert=FILE/);
+          assert.match(error.message, /not from a CA that this machine trusts: add sslrootcert=FILE/);
           return !isOutage(error);
         });
         const ca = encodeURIComponent(certificateFile);
@@ -230,7 +230,7 @@ if (reason !== undefined) {
     assert.deepEqual(await runSql(url, "SELECT to_regclass('walletd_archive') AS made"), [{ made: null }]);
     await use(url);
     assert.match((await examined(url, STORE_ID)).join('\n'), /good archive: id [0-9a-f-]{36}, 0 days, 0 MiB$/);
-    assert.match((await examined(url, OTHER_ID)).join('\n'), /bad archive: .*is of another store/);
+    assert.match((await examined(url, OTHER_ID)).join('\n'), /bad archive: .*belongs to a different store/);
     await runSql(url, 'CREATE ROLE poor LOGIN');
     const poor = databases.url(name, 'poor');
     assert.match(

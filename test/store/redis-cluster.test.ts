@@ -175,7 +175,7 @@ test('a master that has lost the store receives no writes', async () => {
   }
   const append = { shard, expected: writer.head(shard), entries: [writer.next(shard)] };
   const outcome = await one(store.wal, append);
-  assert.ok(outcome.type === 'failed' && /is empty: the store .* is gone from it/.test(outcome.error.message));
+  assert.ok(outcome.type === 'failed' && /is empty: the store .* is gone;/.test(outcome.error.message));
 });
 
 test('during a restore over several masters, the former owner writes to none of them', async () => {
@@ -225,7 +225,7 @@ test('an address must state whether it belongs to a cluster', async () => {
   const server = await RedisServer.start();
   try {
     await assert.rejects(storeAt(server.url.replace('redis:', 'redis+cluster:'), 'w').meta.maybeRead(), {
-      message: /^this Redis is no cluster: begin its address with redis:\/\//,
+      message: /^this Redis is not a cluster: begin its address with redis:\/\//,
     });
     const [first] = cluster.servers;
     await assert.rejects(storeAt(first?.url ?? '', 'w').meta.maybeRead(), {
@@ -240,7 +240,7 @@ test('synced:N is refused if Redis cannot wait for it', async () => {
   const durability = parseDurability('synced:1') as Durability;
   const version = /redis_version:(\S+)/.exec(String(await cluster.servers[0]?.call('INFO', 'server')))?.[1] ?? '';
   const message = version.startsWith('7.0.')
-    ? /^Redis is version 7\.0\.\d+, and WALLETD_DURABILITY synced:N needs 7\.2 or later: take replicas:N/
+    ? /^Redis is version 7\.0\.\d+, and WALLETD_DURABILITY synced:N needs 7\.2 or later: use replicas:N/
     : /^WALLETD_DURABILITY is synced:1, but Redis has 0 replica\(s\) online/;
   await assert.rejects(storeAt(cluster.url, 'w', durability).meta.maybeRead(), { message });
 });
@@ -262,7 +262,7 @@ test('only a master without a replica causes an alert', async () => {
   assert.deepEqual(
     [...(await store.concerns())].sort(),
     cluster.masters
-      .map(({ port }) => `the master 127.0.0.1:${port} has no replica: when it ends, its shards wait for its return`)
+      .map(({ port }) => `the master 127.0.0.1:${port} has no replica: if it fails, its shards wait for its return`)
       .sort(),
   );
   const trio = await RedisCluster.start({ masters: 1, replicas: 2 });

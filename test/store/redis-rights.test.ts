@@ -190,7 +190,8 @@ test('initiator loads the functions, and walletd runs without that right', async
     /lacks the function walletd_\w+ and .* run `walletd init` once as a user .*initiator in config\/users\.acl/;
   await withStore('walletd', (store) => assert.rejects(store.meta.maybeRead(), cure));
   await withStore('initiator', (store) => store.meta.maybeRead());
-  const noSettings = /may CONFIG GET \(initiator or restorer in config\/users\.acl\).*WALLETD_REDIS_TRUST_CONFIG=true/;
+  const noSettings =
+    /may use CONFIG GET \(initiator or restorer in config\/users\.acl\).*WALLETD_REDIS_TRUST_CONFIG=true/;
   await withStore('walletd', async (store) => {
     await store.meta.maybeRead();
     await assert.rejects(store.meta.create(meta), noSettings);
@@ -217,7 +218,7 @@ test('without CONFIG GET walletd still refuses a log that a restart would lose',
     ['maxmemory-policy', 'allkeys-lru', 'noeviction'],
   ] as const) {
     await admin.call('CONFIG', 'SET', setting, bad);
-    const sentence = new RegExp(`Redis has ${setting} ${bad}, and it should be ${good}`);
+    const sentence = new RegExp(`Redis has ${setting} ${bad}, but it should be ${good}`);
     await withStore('walletd', (store) => assert.rejects(store.meta.maybeRead(), sentence));
     await admin.call('CONFIG', 'SET', setting, good);
   }

@@ -21,7 +21,7 @@ test('the cluster mode of Redis and of Valkey is recognized', async () => {
   for (const lines of [REDIS, VALKEY]) {
     assert.equal(await refusal(lines, 'cluster', true), undefined);
     assert.equal(await refusal(lines, 'standalone', false), undefined);
-    assert.match(String(await refusal(lines, 'standalone', true)), /^this Redis is no cluster/);
+    assert.match(String(await refusal(lines, 'standalone', true)), /^this Redis is not a cluster/);
     assert.match(String(await refusal(lines, 'cluster', false)), /^this Redis is part of a cluster/);
   }
 });

@@ -129,7 +129,7 @@ test('the missing rights of a user from walletd 0.1 are named', async () => {
   const url = `redis://walletd:secret@127.0.0.1:${server.port}`;
   await withStore(
     async (store, log) => {
-      const sentence = /the ACL of this Redis user lacks a right that walletd needs; docs\/redis\.md has all/;
+      const sentence = /the ACL of this Redis user lacks a right that walletd needs; docs\/redis\.md lists all of them/;
       await assert.rejects(store.snapshots.beginSnapshot(0, log.nonce, ID), sentence);
       await assert.rejects(store.snapshots.snapshots(0), sentence);
       await log.append(0);
@@ -181,7 +181,7 @@ test('a server that lost its append-only file answers only after rewriting it', 
     await assert.rejects(async () => {
       for (;;) await store.meta.maybeRead();
     }, /Redis has appendonly no|the connection to Redis was lost/);
-    await assert.rejects(store.meta.maybeRead(), /Redis has appendonly no, and it should be yes/);
+    await assert.rejects(store.meta.maybeRead(), /Redis has appendonly no, but it should be yes/);
     await other.call('CONFIG', 'SET', 'appendonly', 'yes');
     await assert.rejects(store.meta.maybeRead(), /Redis is rewriting its append-only file/);
     // End the child process that rewrites the file. Otherwise it would outlive the server.

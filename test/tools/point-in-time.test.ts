@@ -70,7 +70,7 @@ test('a restore uses a snapshot that is early enough, and never a later one', as
 test('a store can be restored to its creation, but not to an earlier time', async () => {
   const wal = await recordedHistory();
   assert.equal((await restoredAt(wal, { type: 'time', timeMs: META.createdMs })).size, 0);
-  const refusal = /there was no store at 1970-01-20T\S+Z: it was created at 2023-11-14T\S+Z$/;
+  const refusal = /there was no store at 1970-01-20T\S+Z: the store was created at 2023-11-14T\S+Z$/;
   await assert.rejects(restoredAt(wal, parseAt(String(META.createdMs / 1000))), refusal);
   await assert.rejects(restoredAt(wal, { type: 'time', timeMs: META.createdMs - 1 }), /there was no store at/);
 });
@@ -83,7 +83,7 @@ test('a restore to a trimmed part of the log names the earliest possible point',
   await assert.rejects(restoredAt(wal, parseAt('0:1-2')), (error: Error) => {
     assert.match(
       error.message,
-      /^nothing that early is there any more: the earliest that can be restored is 0:\d+-\d+$/,
+      /^nothing that early is available: the earliest moment that can be restored is 0:\d+-\d+$/,
     );
     assert.ok(error.message.endsWith(`0:${formatLsn(oldest.end.lsn)}`));
     return true;
@@ -106,7 +106,7 @@ test('a missing shard or entry is refused', async () => {
   assert.ok(first && second);
   const gap = { epoch: first.lsn.epoch, sequence: second.lsn.sequence };
   const refusal = restoredAt(wal, parseAt(`0:${formatLsn(gap)}`));
-  await assert.rejects(refusal, new RegExp(`shard 0 has no entry ${formatLsn(gap)}: the one before is 1-`));
+  await assert.rejects(refusal, new RegExp(`shard 0 has no entry ${formatLsn(gap)}: the previous entry is 1-`));
 });
 
 test('--at is a time with its zone, milliseconds, or LSNs', () => {

@@ -82,7 +82,7 @@ test('an older walletd is reported, with the remedy', async () => {
     assert.equal(status, 1);
     assert.match(
       stderr,
-      /has not proved that it knows the token.* older release cannot \(upgrade it, or ask it over TLS\)/,
+      /has not proved that it knows the token.* older release cannot do so \(upgrade it, or use TLS\)/,
     );
   } finally {
     old.close();
@@ -128,7 +128,7 @@ test('a relay in front of the server gets no token', async () => {
     const url = `http://127.0.0.1:${(relay.address() as AddressInfo).port}`;
     await assert.rejects(
       new OperatorApi(url, TOKEN).metrics(),
-      /was reached at 127\.0\.0\.1:\d+ by something that listens at/,
+      /was reached at 127\.0\.0\.1:\d+ by a program that listens at/,
     );
     assert.match(seen, /POST \/v1\/proof /);
     assert.ok(!seen.includes(TOKEN));

@@ -89,7 +89,7 @@ export function addConsole(app: FastifyInstance, authentication: Authentication,
 
   app.get<{ Params: { name: string } }>('/console/assets/:name', open('GET /console/assets'), (request, reply) => {
     const file = pageFiles().get(request.params.name);
-    if (file === undefined) throw new Problem(404, 'there is no such file: load the page again', 'not-found');
+    if (file === undefined) throw new Problem(404, 'there is no such file: reload the page', 'not-found');
     // Cache the file forever, because its name changes with its content.
     reply.header('Cache-Control', 'public, max-age=31536000, immutable');
     return send(request, reply, file);

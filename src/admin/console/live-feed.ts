@@ -25,7 +25,7 @@ export class LiveFeed {
 
   join(response: ServerResponse): void {
     if (this.listeners.size >= LISTENERS_MAX) {
-      throw new Problem(503, `${LISTENERS_MAX} pages are looking already: close some`, 'overloaded');
+      throw new Problem(503, `${LISTENERS_MAX} pages are already open: close some`, 'overloaded');
     }
     response.writeHead(200, HEADERS);
     if (this.timer === undefined) {

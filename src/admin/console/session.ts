@@ -55,7 +55,7 @@ export class Sessions {
     const content = { name, endsMs, nonce: randomBytes(NONCE_BYTES).toString('base64url') };
     const payload = Buffer.from(JSON.stringify(content)).toString('base64url');
     const known = this.byName.get(name);
-    if (known === undefined) throw new Error(`${name} is no operator`);
+    if (known === undefined) throw new Error(`there is no operator ${name}`);
     return `${payload}.${sign(known.key, `session ${payload}`).toString('base64url')}`;
   }
 

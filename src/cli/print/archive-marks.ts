@@ -9,7 +9,7 @@ export function archiveMarksText({ shards, missingDays }: StoreArchiveMarks): st
     String(shard),
     formatMark(required),
     formatMark(mark),
-    isBehind ? 'BEHIND: not believed' : 'believed',
+    isBehind ? 'BEHIND: not trusted' : 'believed',
   ]);
   const table = formatTable([{ right: 'shard' }, 'log relies on', 'archive has', ''], rows);
   return [table, ...missingDays.map((day) => `${describeMissingDay(day)}.`)].join('\n');

@@ -101,7 +101,7 @@ function itemsTable(items: readonly HistoryItem[], players: readonly Player[], s
     shown.map((one) => itemRow(one, money)),
   );
   const left = items.length - shown.length;
-  return left === 0 ? table : `${table}\n\n${left} earlier ones are left out; --json shows all.`;
+  return left === 0 ? table : `${table}\n\n${left} earlier ones are omitted; --json shows all.`;
 }
 
 function itemRow(one: HistoryItem, money: Money): string[] {

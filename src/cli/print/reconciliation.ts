@@ -44,10 +44,10 @@ export function reconciliationText(
 
 function notesOf({ outside, cancelled, roundsUnknown, roundsEqual }: Reconciliation['counts']): string[] {
   const notes = [
-    outside > 0 ? `${outside} outside of the time window, or at its edge, are not compared.` : '',
-    cancelled > 0 ? `${cancelled} cancelled ones are on one side alone: no money hangs on them.` : '',
-    roundsEqual > 0 ? `${plural(roundsEqual, 'round')} paid as a whole: the sums are the same.` : '',
-    roundsUnknown > 0 ? `${plural(roundsUnknown, 'round')} paid as a whole: not all bets are on both sides.` : '',
+    outside > 0 ? `${outside} outside the time window, or at its edge, were not compared.` : '',
+    cancelled > 0 ? `${cancelled} cancelled bets are on one side only and move no money.` : '',
+    roundsEqual > 0 ? `${plural(roundsEqual, 'round')} paid per round: the sums are equal.` : '',
+    roundsUnknown > 0 ? `${plural(roundsUnknown, 'round')} paid per round: not all bets are on both sides.` : '',
   ];
   return notes.some((note) => note !== '') ? [notes.filter((note) => note !== '').join('\n')] : [];
 }
@@ -69,7 +69,7 @@ function sumsTable(all: readonly DaySum[], scales: ScaleTable): string {
     ];
   });
   const table = formatTable(SUM_COLUMNS, rows);
-  return isLong ? `${table}\n\nOf ${all.length} sums only those that differ are shown; --json shows all.` : table;
+  return isLong ? `${table}\n\nOnly the differing sums of ${all.length} are shown; --json shows all.` : table;
 }
 
 /** Excess of the players' winnings in walletd over those in the platform's history. */
@@ -84,7 +84,7 @@ function differencesText(listed: readonly Difference[], total: number, scales: S
     listed.map((one) => differenceRow(one, scales)),
   );
   const left = total - listed.length;
-  const more = left === 0 ? '' : `\n\n${left} more are left out; --json shows all.`;
+  const more = left === 0 ? '' : `\n\n${left} more are omitted; --json shows all.`;
   return `${plural(total, 'difference')}:\n\n${table}${more}`;
 }
 

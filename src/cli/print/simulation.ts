@@ -88,7 +88,7 @@ function summary(results: readonly Result[]): string {
   const counts = [
     `${count('agrees')} agree`,
     `${count('differs')} differ`,
-    `${count('unknown')} cannot be known`,
+    `${count('unknown')} unknown`,
     `${count('skipped')} skipped`,
   ];
   return `${results.length} cases, ${messages} messages: ${counts.join(', ')}`;

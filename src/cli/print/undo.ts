@@ -45,7 +45,7 @@ export function sumsText(sums: ReadonlyMap<string, bigint>, scales: ScaleTable):
 /** Formats a report of the corrections that would be written. */
 export function undoShown(report: UndoReport, then: string): Outcome {
   const left = leftOf(report.plan);
-  const sum = left.length === 0 ? 'Nothing is left to be written' : `${sumOf(left, report)}; ${then}`;
+  const sum = left.length === 0 ? 'Nothing is left to write' : `${sumOf(left, report)}; ${then}`;
   return outcomeOf(report, `${sum}.${beforeText(report)}`, EXIT.ok);
 }
 
@@ -139,7 +139,7 @@ function beforeText(report: UndoReport): string {
 function stateOf(one: Undo, { ended }: UndoReport): string {
   const state = ended.get(one) ?? one.doneBefore ?? 'would be written';
   if (typeof state !== 'object') return state;
-  return `refused: ${state.refused}${state.isClosed ? '; --ask-again asks once more' : ''}`;
+  return `refused: ${state.refused}${state.isClosed ? '; --ask-again requests it again' : ''}`;
 }
 
 function decimal(amount: Units, one: Undo, { scales, currencyOf }: UndoReport): string {

@@ -45,7 +45,7 @@ export async function checkStart(settings: Settings): Promise<readonly string[]>
     if (!(error instanceof NoStoreError) || initOf(settings) === 'never') throw error;
     checkRecord(record, undefined, name);
     const archive = await archiveSentences(settings, undefined);
-    return [...first, `Store ${name}: there is none yet; the start creates it.`, ...archive];
+    return [...first, `Store ${name}: it does not exist yet; the start creates it.`, ...archive];
   }
 }
 
@@ -54,7 +54,5 @@ async function archiveSentences(settings: Settings, meta: ArchivedMeta | undefin
   if (archive === undefined) return [];
   const { name, findings, away } = archive;
   if (away === undefined) return [`Archive ${name}: ${findings.map(({ says }) => says).join('; ')}.`];
-  return [
-    `Archive ${name} was not reachable: ${away}. A start goes on without it: what has to be looked up there waits.`,
-  ];
+  return [`Archive ${name} was not reachable: ${away}. walletd starts without it: lookups in the archive wait.`];
 }

@@ -25,7 +25,7 @@ export function clearTextWarnings(settings: Pick<Settings, 'store' | 'archive'>)
           {
             about: 'store',
             code: 'clear-text',
-            says: `all that ${redis.name} is told goes over the network in the clear`,
+            says: `the connection to ${redis.name} crosses the network unencrypted`,
             todo,
           } as const,
         ]
@@ -35,7 +35,7 @@ export function clearTextWarnings(settings: Pick<Settings, 'store' | 'archive'>)
           {
             about: 'archive',
             code: 'clear-text',
-            says: `all that ${postgres.name} is told goes over the network in the clear`,
+            says: `the connection to ${postgres.name} crosses the network unencrypted`,
             todo,
           } as const,
         ]
@@ -49,11 +49,9 @@ export function mustBeEncrypted(settings: Pick<Settings, 'store' | 'archive' | '
   if (first === undefined) return;
   const cure =
     first.about === 'store'
-      ? 'begin store with rediss://, rediss+sentinel:// or rediss+cluster://'
-      : 'give archive an sslmode';
-  throw new ConfigError(
-    `requireTls is true, and ${first.says}: ${cure}, or reach it by a tunnel that ends on this machine`,
-  );
+      ? 'use rediss://, rediss+sentinel:// or rediss+cluster:// in store'
+      : 'add an sslmode to archive';
+  throw new ConfigError(`requireTls is true, and ${first.says}: ${cure}, or use a tunnel that ends on this machine`);
 }
 
 /** A host that begins with a slash is the folder of a Unix socket and therefore local. */

@@ -28,7 +28,7 @@ export function judgeLogTime(newestMs: number, nowMs: number): CheckResult {
   const about = 'log time';
   const aheadMs = newestMs - nowMs;
   if (aheadMs > LOG_AHEAD_MS) {
-    const says = `the newest entry is ${formatSpan(aheadMs)} ahead of this machine's clock: log time stands still until then`;
+    const says = `the newest entry is ${formatSpan(aheadMs)} ahead of this machine's clock: log time stands still until the clock reaches it`;
     return { about, verdict: 'bad', says, todo: CORRECT_TODO };
   }
   if (-aheadMs > UNCONFIRMED_MS) {
@@ -37,7 +37,7 @@ export function judgeLogTime(newestMs: number, nowMs: number): CheckResult {
       about,
       verdict: 'look',
       says,
-      todo: 'look whether this clock is right, unless the store has rested for so long',
+      todo: 'check this clock, unless the store was unused for that long',
     };
   }
   return { about, verdict: 'good', says: "the newest entry and this machine's clock agree" };
@@ -53,5 +53,5 @@ export function judgeArchiveClock(serverMs: number, nowMs: number): CheckResult 
     return { about, verdict: 'good', says: "PostgreSQL's and this machine's agree" };
   }
   const says = `PostgreSQL's and this machine's are ${formatSpan(apartMs)} apart`;
-  return { about, verdict: 'look', says, todo: 'have both follow NTP: days are dropped by the earlier of the two' };
+  return { about, verdict: 'look', says, todo: 'synchronize both by NTP: days are dropped by the earlier of the two' };
 }

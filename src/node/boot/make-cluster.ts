@@ -121,7 +121,7 @@ function advertised({ advertise, host }: ClusterSettings): Pick<PeerAddress, 'ho
   const [, v6, name, port] = ADVERTISED.exec(advertise) ?? [];
   const reached = v6 ?? name;
   if (reached === undefined || Number(port ?? 0) > 65_535) {
-    throw new ConfigError(`cluster.advertise is ${advertise}, and should be HOST or HOST:PORT`);
+    throw new ConfigError(`cluster.advertise is ${advertise}, but must be HOST or HOST:PORT`);
   }
   return { host: reached, port: port === undefined ? undefined : Number(port) };
 }

@@ -3,11 +3,11 @@ import { callbackPaths, callbackSchemas } from '../../callback/openapi.js';
 import type { Settings } from '../../config/schema.js';
 
 const TAGS = {
-  callbacks: 'What the platform sends, to a listener of its own',
+  callbacks: 'Requests of the platform, to a separate listener',
   players: 'Creating, funding, correcting, blocking and reading players',
-  transactions: 'Bets and what became of them',
-  operations: 'Running the process',
-  health: 'For balancers and supervisors; needs no token',
+  transactions: 'Bets and their results',
+  operations: 'Health, metrics, snapshots and cluster',
+  health: 'For load balancers and supervisors; no token needed',
 };
 
 /** OpenAPI document for both listeners. The paths of the callbacks have a server entry of their own. */
@@ -35,10 +35,10 @@ export function openapiDocument(
     info: {
       title: 'walletd',
       version,
-      description: "The operator's side of a game platform's wallet callbacks, and the operator's own API.",
+      description: "The operator's side of a game platform's wallet callbacks, and the operator API.",
       license: { name: 'UNLICENSED', identifier: 'LicenseRef-UNLICENSED' },
     },
-    servers: [{ url: '/', description: 'The operator API, which serves this document' }],
+    servers: [{ url: '/', description: 'The operator API. It also serves this document' }],
     // No token is required if the settings have none; the listener is then bound to loopback.
     security: [{ operatorToken: [] }, {}],
     tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),

@@ -16,7 +16,7 @@ export async function refuseOtherArchive(settings: Settings, { store, meta, name
   const [other] = await livingMembers(store.table, isOther);
   if (other === undefined) return;
   throw new ConfigError(
-    `node ${other.name} at ${other.host}:${other.port} has ${describe(other.archiveId)} of the store ${name}, and this node has ` +
+    `node ${other.name} at ${other.host}:${other.port} has ${describe(other.archiveId)} of the store ${name}, but this node has ` +
       `${describe(mine)}: set WALLETD_ARCHIVE to the same database on all nodes; to begin with an archive, stop all nodes first`,
   );
 }

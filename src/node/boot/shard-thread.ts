@@ -166,7 +166,7 @@ export async function openShardThread(
     // The store's driver repeats this check after each reconnect from now on.
     checkStore: async () => {
       const found = await store.meta.maybeRead();
-      if (found?.storeId !== meta.storeId) throw new RecoveryError('the store is another one than before');
+      if (found?.storeId !== meta.storeId) throw new RecoveryError('the store is a different one from before');
     },
     wal: store.wal,
     snapshots: store.snapshots,

@@ -87,7 +87,7 @@ async function refuseSameName(settings: Settings, { store }: OpenStore): Promise
   const twin = namesakes.find(({ isLeaving }) => !isLeaving);
   if (twin === undefined) return;
   throw new ConfigError(
-    `another node at ${twin.host}:${twin.port} is called ${name}: give this one another name (cluster.name)`,
+    `another node at ${twin.host}:${twin.port} has the name ${name}: give this node a different name (cluster.name)`,
   );
 }
 

@@ -12,6 +12,6 @@ export function findArchiveAddress({ archive }: Pick<StoreSettings, 'archive'>):
     return parsePostgresAddress(archive);
   } catch (error) {
     if (!(error instanceof AddressError)) throw error;
-    throw new ConfigError(`archive is not an address of PostgreSQL: ${error.message}`);
+    throw new ConfigError(`archive is not a PostgreSQL address: ${error.message}`);
   }
 }

@@ -20,7 +20,7 @@ const DRIVERS: Readonly<Record<StoreKind, (settings: StoreSettings) => Driver>> 
  */
 export function driverOf(settings: StoreSettings): Driver {
   const kind = findStoreKind(settings.store);
-  if (kind === undefined) throw new ConfigError('store names no kind of store that walletd knows');
+  if (kind === undefined) throw new ConfigError('store names an unknown kind of store');
   findArchiveAddress(settings);
   return DRIVERS[kind](settings);
 }

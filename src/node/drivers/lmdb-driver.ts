@@ -32,7 +32,8 @@ export function lmdbDriver(settings: StoreSettings): Driver {
 
 export function folderOf(address: string): string {
   const folder = address.slice(SCHEME.length);
-  if (/^~(\/|$)/.test(folder)) throw new ConfigError('store: nothing expands ~ here, write out the path of the folder');
+  if (/^~(\/|$)/.test(folder))
+    throw new ConfigError('store: ~ is not expanded here, write the full path of the folder');
   return resolve(folder);
 }
 

@@ -121,7 +121,7 @@ async function opened(
 
 /** Advice for the case that a node or server remembers a store that no longer exists. */
 export const RESTORE_ADVICE =
-  'bring that back: docs/runbook.md, night 1 while a walletd runs that has served it, night 2 when none does';
+  'bring that store back: docs/runbook.md, night 1 if a walletd that has served it is still running, otherwise night 2';
 
 /**
  * Refuses a store that contradicts the node's record. With an empty store in place of the previous one, all players
@@ -131,10 +131,10 @@ export function checkRecord(record: NodeRecord, found: StoreMeta | undefined, na
   checkFormer(record, found, name);
   const { storeId } = record;
   if (storeId === undefined || found?.storeId === storeId) return;
-  const what = found === undefined ? 'there is no store' : `there is another store, ${found.storeId},`;
+  const what = found === undefined ? 'there is no store' : `there is a different store, ${found.storeId},`;
   throw new StoreError(
     `${what} at ${name}, where this node has served ${storeId}: ${RESTORE_ADVICE}; ` +
-      'as a last resort `walletd accept-loss` asks whether to go on without it',
+      'as a last resort, `walletd accept-loss` asks whether to continue without it',
   );
 }
 
@@ -143,11 +143,11 @@ function checkFormer(record: NodeRecord, found: StoreMeta | undefined, name: str
     const [first, ...others] = record.findLacking(former, ends);
     if (first === undefined) continue;
     const { shard, end, acknowledged } = first;
-    const more = others.length === 0 ? '' : `, and ${others.length} more of its shards lack some`;
+    const more = others.length === 0 ? '' : `, and ${others.length} more of its shards lack entries`;
     throw new StoreError(
-      `the store at ${name} was made from ${former} up to ${formatLsn(end.lsn)} of its shard ${shard}, and this node has ` +
-        `acknowledged ${formatLsn(acknowledged.lsn)} there${more}: restore again from a copy that has it; ` +
-        'as a last resort `walletd accept-loss` asks whether to go on without it',
+      `the store at ${name} was made from ${former} up to ${formatLsn(end.lsn)} of its shard ${shard}, but this node has ` +
+        `acknowledged ${formatLsn(acknowledged.lsn)} there${more}: restore again from a copy that has these entries; ` +
+        'as a last resort, `walletd accept-loss` asks whether to continue without it',
     );
   }
 }

@@ -47,6 +47,6 @@ function addressOf(store: string): RedisAddress {
   const address = parseRedisAddress(store);
   if (address !== undefined) return address;
   throw new ConfigError(
-    'store is not an address of Redis: redis://user:password@host:port/database; percent-encode @ / % in a password',
+    'store is not a Redis address: redis://user:password@host:port/database; percent-encode @ / % in a password',
   );
 }

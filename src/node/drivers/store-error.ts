@@ -10,7 +10,7 @@ export class StoreError extends UserError {
 export class NoStoreError extends StoreError {
   constructor(readonly store: string) {
     super(
-      `there is no store at ${store}: look for it elsewhere (WALLETD_STORE, and --store of commands that read), ` +
+      `there is no store at ${store}: correct the address (WALLETD_STORE, or --store of read-only commands), ` +
         'or create one with `walletd init` or WALLETD_INIT=auto',
     );
   }

@@ -48,7 +48,7 @@ export function mustHaveArchive(settings: StoreSettings, { archiveId }: Pick<Sto
   if (archiveId === undefined || hasArchive(settings)) return;
   const { name } = driverOf(settings);
   throw new StoreError(
-    `the store ${name} has its closed rounds in the archive ${archiveId}, and none is configured: ` +
+    `the closed rounds of the store ${name} are in the archive ${archiveId}, but no archive is configured: ` +
       'set WALLETD_ARCHIVE to the archive of this store',
   );
 }
@@ -89,7 +89,7 @@ export async function findOther(settings: StoreSettings, meta: StoreMeta): Promi
   const found = await findArchiveId(settings, meta.storeId);
   if (found === meta.archiveId) return undefined;
   const has = found === undefined ? 'has no id yet' : `is ${found}`;
-  return `the archive in ${placeOfArchive(settings)} ${has}, and the store names the archive ${meta.archiveId}`;
+  return `the archive in ${placeOfArchive(settings)} ${has}, but the store names the archive ${meta.archiveId}`;
 }
 
 /**
@@ -102,7 +102,9 @@ export async function adoptArchive(settings: StoreSettings, { store, meta }: Rec
     const archiveId = hasArchive(settings) ? await identifyArchive(settings, meta.storeId, {}) : undefined;
     const named = await store.meta.replaceArchive(meta.archiveId, archiveId);
     if (named.archiveId === archiveId) return archiveId;
-    throw new StoreError(`the store names the archive ${named.archiveId} since a moment ago: a server runs on it`);
+    throw new StoreError(
+      `the store names the archive ${named.archiveId} as of a moment ago: a server is running on it`,
+    );
   });
 }
 

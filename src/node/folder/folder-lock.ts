@@ -26,7 +26,7 @@ export class FolderLock {
         const pid = maybePid(path);
         if (pid !== undefined && pid !== process.pid && isRunning(pid)) {
           throw new ConfigError(
-            `nodeFolder ${folder} is used by process ${pid}: each node of a cluster needs a folder of its own`,
+            `nodeFolder ${folder} is used by process ${pid}: each node of a cluster needs its own folder`,
           );
         }
         rmSync(path, { force: true });

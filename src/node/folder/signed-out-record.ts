@@ -28,7 +28,7 @@ export class SignedOutRecord {
     try {
       const { signedOut } = parseNodeFile<{ signedOut: unknown }>(this.path, readFileSync(this.path, 'utf8'));
       if (Array.isArray(signedOut) && signedOut.every(isSignedOut)) return signedOut;
-      throw new Error('it holds something else than sessions');
+      throw new Error('it contains something other than sessions');
     } catch (error) {
       if (error instanceof UnknownFormatError) throw error;
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];

@@ -36,7 +36,7 @@ export function samplerOf(env: NodeJS.ProcessEnv): Sampler {
       return asParent(ratioSampler(env));
     default:
       throw new ConfigError(
-        `OTEL_TRACES_SAMPLER cannot be ${name}: walletd knows always_on, traceidratio and the like`,
+        `OTEL_TRACES_SAMPLER cannot be ${name}: walletd supports always_on, traceidratio and similar samplers`,
       );
   }
 }

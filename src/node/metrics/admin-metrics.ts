@@ -12,7 +12,7 @@ export class AdminMetrics implements AdminObserver {
     'too many wrong tokens': 0,
     'the role monitor': 0,
     'the role read': 0,
-    'not asked by this machine itself': 0,
+    'not sent by this machine itself': 0,
     'no session': 0,
     'not sent by the console': 0,
   };
@@ -41,12 +41,12 @@ export class AdminMetrics implements AdminObserver {
       ]),
       counter(
         'walletd_operator_refused_total',
-        'Requests to the operator API that no operator was allowed to make.',
+        'Requests to the operator API that were refused for lack of a valid token or role.',
         perKey('reason', this.refusals),
       ),
       counter(
         'walletd_hand_limited_total',
-        'Movements of money by hand that a limit of their operator refused.',
+        'Manual money movements that were refused by a limit on their operator.',
         perKey('limit', this.limits),
       ),
     ];

@@ -7,5 +7,5 @@ import { gauge } from '../../telemetry/metric.js';
  */
 export function archiveMetrics(thread: string, archiveId: string | undefined): Metric[] {
   const ids = archiveId === undefined ? [] : [{ labels: { thread, archive_id: archiveId }, value: 1 }];
-  return [gauge('walletd_archive_info', 'Always 1: the id of the archive that is used.', ids)];
+  return [gauge('walletd_archive_info', 'Always 1; the label is the id of the archive in use.', ids)];
 }

@@ -21,20 +21,24 @@ export function backupMetrics(progress: BackupProgress, nowMs: number): Metric[]
   const { coveredMs, lagEntries, fileBytes, fileBegunMs, thenFailures } = progress;
   const name = (rest: string) => `walletd_backup_${rest}`;
   return [
-    gauge(name('covered_timestamp_seconds'), 'All of the store up to this time is in the backup.', coveredMs / 1000),
     gauge(
-      name('lag_seconds'),
-      'Seconds since all of the store was in the backup.',
-      Math.max(0, nowMs - coveredMs) / 1000,
+      name('covered_timestamp_seconds'),
+      'Time up to which the backup is complete, in seconds since 1970.',
+      coveredMs / 1000,
     ),
-    gauge(name('lag_entries'), 'Entries of the logs that the backup did not have yet.', lagEntries),
-    gauge(name('file_bytes'), 'Size of the file that is being written.', fileBytes),
-    gauge(name('file_begun_timestamp_seconds'), 'When that file was begun.', fileBegunMs / 1000),
+    gauge(name('lag_seconds'), 'Seconds since the backup was last complete.', Math.max(0, nowMs - coveredMs) / 1000),
+    gauge(name('lag_entries'), 'Log entries that the backup does not have yet.', lagEntries),
+    gauge(name('file_bytes'), 'Size of the backup file being written, in bytes.', fileBytes),
+    gauge(
+      name('file_begun_timestamp_seconds'),
+      'Time at which the current backup file was started, in seconds since 1970.',
+      fileBegunMs / 1000,
+    ),
     gauge(
       name('archive_differs'),
-      '1: the follower has ended, because walletd archives elsewhere than it reads.',
+      '1: the follower has ended, because walletd uses a different archive from the one that it reads.',
       progress.archiveDiffers ? 1 : 0,
     ),
-    counter(name('then_failures_total'), 'Times that the command of --then has failed.', thenFailures),
+    counter(name('then_failures_total'), 'Number of times that the --then command has failed.', thenFailures),
   ];
 }

@@ -53,18 +53,28 @@ export class CallbackMetrics implements CallbackObserver {
 
   metrics({ inFlight, connections, usesByKey }: ListenerMeasures): Metric[] {
     return [
-      counter('walletd_callbacks_total', 'Answers to the platform.', this.answers()),
-      counter('walletd_callbacks_malformed_total', 'Malformed callbacks, by the field and the rule that it breaks.', [
-        ...this.malformedCounts.values(),
-      ]),
-      counter('walletd_callbacks_aborted_total', 'Callbacks whose connection ended before their answer.', this.aborts),
-      gauge('walletd_callbacks_in_flight', 'Callbacks that wait for their answer.', inFlight),
-      gauge('walletd_connections', 'Connections to the callback listener.', connections),
+      counter('walletd_callbacks_total', 'Callbacks answered.', this.answers()),
+      counter(
+        'walletd_callbacks_malformed_total',
+        'Malformed callbacks by field and by the rule that the field violates.',
+        [...this.malformedCounts.values()],
+      ),
+      counter(
+        'walletd_callbacks_aborted_total',
+        'Callbacks whose connection closed before they were answered.',
+        this.aborts,
+      ),
+      gauge('walletd_callbacks_in_flight', 'Callbacks that have not been answered yet.', inFlight),
+      gauge('walletd_connections', 'Open connections to the callback listener.', connections),
       // This metric shows which signature keys are in use, so that an operator can withdraw an unused one.
       ...(usesByKey === undefined
         ? []
         : [counter('walletd_signed_total', 'Callbacks signed with each key.', perKey('key', usesByKey))]),
-      histogram('walletd_callback_seconds', 'From the headers of a callback to its answer.', this.totals),
+      histogram(
+        'walletd_callback_seconds',
+        'Time from the headers of a callback to its answer, in seconds.',
+        this.totals,
+      ),
       stageMetric('reply', this.replies),
     ];
   }

@@ -12,27 +12,27 @@ export function connectionMetrics(counts: CountsByListener): Metric[] {
   return [
     counter(
       'walletd_connections_accepted_total',
-      'Connections that a listener took.',
+      'Connections that a listener accepted.',
       listeners.map(([listener, { accepted }]) => ({ labels: { listener }, value: accepted })),
     ),
     counter(
       'walletd_connections_refused_total',
-      'Connections that were closed at their beginning.',
+      'Connections that were closed as soon as they were accepted.',
       byReason(({ refused }) => refused),
     ),
     counter(
       'walletd_connections_evicted_total',
-      'Connections that were closed for a newcomer: silent ones, on which nothing was asked, or idle ones.',
+      'Connections that were closed to make room for a new one: `silent` ones had sent no request, `idle` ones had finished theirs.',
       byReason(({ evicted }) => evicted),
     ),
     counter(
       'walletd_connections_unread_total',
-      'Connections of the callback listener that ended before a request that could be read.',
+      'Connections to the callback listener that ended before they sent a readable request.',
       counts.callbacks.unread,
     ),
     counter(
       'walletd_cluster_forged_frames_total',
-      'Frames on links of nodes that no node had sent; each ended its link.',
+      'Forged frames received on links between nodes; each closed its link.',
       counts.nodes.forgedFrames,
     ),
   ];

@@ -40,7 +40,7 @@ export class Credits {
   metric(): Metric {
     return counter(
       'walletd_credits_total',
-      'Money credited by winRewards and adjustBalance, in whole currency. A statistic, not the books.',
+      'Money credited by winRewards and adjustBalance, in whole currency units. A statistic, not the books.',
       [...this.byLabels.values()],
     );
   }

@@ -53,7 +53,7 @@ export class MoneyMoved implements Ledger {
     );
     return counter(
       'walletd_money_total',
-      'Money that moved, in whole currency, as players see it: credit is theirs. A statistic, not the books.',
+      "Money moved, in whole currency units, from the players' point of view: a credit goes to a player. A statistic, not the books.",
       values,
     );
   }

@@ -7,12 +7,12 @@ export function nodeFolderMetrics(failures: number, lastEnd: End): Metric[] {
   return [
     counter(
       'walletd_node_folder_failures_total',
-      "Writes into the node's folder, one a second, that failed: what is acknowledged meanwhile is not noted there.",
+      'Failed writes to the node folder, of one per second. Acknowledgements in the meantime are not recorded there.',
       failures,
     ),
     gauge(
       'walletd_last_exit',
-      '1 for how the process before this one ended.',
+      '1 for the way in which the previous process ended.',
       ENDS.map((reason) => ({ labels: { reason }, value: reason === lastEnd ? 1 : 0 })),
     ),
   ];

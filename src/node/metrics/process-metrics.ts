@@ -8,10 +8,10 @@ export function processMetrics(
 ): Metric[] {
   const { user, system } = process.cpuUsage();
   return [
-    gauge('walletd_build_info', 'Always 1: what is running.', [
+    gauge('walletd_build_info', 'Always 1; the labels describe the running program.', [
       { labels: { ...build, node: process.version }, value: 1 },
     ]),
-    gauge('walletd_ready', '1: it takes callbacks, as /readyz says.', isReady ? 1 : 0),
+    gauge('walletd_ready', '1: walletd is ready for callbacks, as reported by /readyz.', isReady ? 1 : 0),
     gauge('process_resident_memory_bytes', 'Resident memory size in bytes.', process.memoryUsage.rss()),
     gauge(
       'process_start_time_seconds',

@@ -37,12 +37,12 @@ export class RemarkCounts {
     return [
       counter(
         'walletd_remarks_total',
-        'Commands that were accepted but are worth a look, by kind: repeats, amount mismatches, unusual ways of money.',
+        'Commands that were accepted but are unusual, by kind: repeats, amount mismatches, unusual movements of money.',
         perKey('remark', this.byRemark),
       ),
       counter(
         'walletd_product_remarks_total',
-        'Those of them that tell how a product talks to walletd, by product: the first hundred, and `other`.',
+        'Unusual commands that show how a product uses the interface, by product: the first hundred products, and `other`.',
         [...this.byProduct.values()],
       ),
     ];

@@ -8,37 +8,37 @@ export function shardMetrics(shards: readonly HostMeasures[]): Metric[] {
   return [
     gauge(
       'walletd_mailbox_length',
-      'Requests that wait because the entry being formed is full.',
+      'Requests that are waiting because the current log entry is full.',
       perShard(shards, (one) => one.mailbox),
     ),
     gauge(
       'walletd_mailbox_limit',
-      'Requests that may wait for one shard: limits.mailboxMax.',
+      'Maximum number of requests that may wait for one shard (limits.mailboxMax).',
       perShard(shards, (one) => one.mailboxMax),
     ),
     gauge(
       'walletd_shard_waiting',
-      'Commands that wait for their answer.',
+      'Commands that have not been answered yet.',
       perShard(shards, (one) => one.waiting),
     ),
     gauge(
       'walletd_shard_sequence',
-      'Sequence of the newest entry that is applied, appended, durable, or held by a snapshot.',
+      'Sequence number of the newest entry that is applied, appended, durable, or contained in a snapshot.',
       shards.flatMap(watermarks),
     ),
     gauge(
       'walletd_shard_epoch',
-      'Epoch of the shard: goes up by one whenever an owner starts.',
+      'Epoch of the shard, which increases by one with each new owner.',
       perShard(shards, (one) => one.epoch),
     ),
     gauge(
       'walletd_players_packed',
-      'Players whom nobody has asked for in a while: they take half the room.',
+      'Hibernated players: players unused for a while, who take half the memory.',
       perShard(shards, (one) => one.playersPacked),
     ),
     gauge(
       'walletd_record_bytes',
-      'Bytes of the records of players and transactions, outside of any heap: all that are taken, and those in use.',
+      'Memory for the records of players and transactions, outside the heaps, in bytes: allocated (`taken`) and in use (`used`).',
       shards.flatMap(({ shard, recordBytes }) => [
         { labels: { shard, part: 'taken' }, value: recordBytes.all },
         { labels: { shard, part: 'used' }, value: recordBytes.used },
@@ -46,59 +46,59 @@ export function shardMetrics(shards: readonly HostMeasures[]): Metric[] {
     ),
     gauge(
       'walletd_transactions',
-      'Transactions held.',
+      'Transactions in memory.',
       perShard(shards, (one) => one.transactions),
     ),
     gauge(
       'walletd_archive_up',
-      '0: the archive did not answer when it was asked last.',
+      '0: the archive did not answer the last request.',
       shards.flatMap(({ shard, archive }) =>
         archive === undefined ? [] : [{ labels: { shard }, value: archive.isAway ? 0 : 1 }],
       ),
     ),
     gauge(
       'walletd_archive_behind_log',
-      '1: the archive lacks records that the log relies on, so that nothing it says is believed.',
+      '1: the archive lacks records that the log relies on, so walletd does not trust it.',
       shards.flatMap(({ shard, archive }) =>
         archive === undefined ? [] : [{ labels: { shard }, value: archive.isBehind ? 1 : 0 }],
       ),
     ),
     gauge(
       'walletd_archive_names',
-      'Ids and rounds that are known to be in the archive.',
+      "Keys of ids and rounds in the archive's key filters.",
       shards.flatMap(({ shard, archive }) =>
         archive === undefined ? [] : [{ labels: { shard }, value: archive.names }],
       ),
     ),
     gauge(
       'walletd_archive_names_bytes',
-      'Memory that knowing them takes, outside of any heap.',
+      "Memory used by the archive's key filters, outside the heaps, in bytes.",
       shards.flatMap(({ shard, archive }) =>
         archive === undefined ? [] : [{ labels: { shard }, value: archive.bytes }],
       ),
     ),
     gauge(
       'walletd_archive_names_unknown',
-      '1: names of archived rounds are not known, and the archive does not tell them: no new bet is taken.',
+      '1: the keys of archived rounds are unknown and the archive does not answer, so new bets are refused.',
       shards.flatMap(({ shard, archive }) =>
         archive === undefined ? [] : [{ labels: { shard }, value: archive.isUnknown ? 1 : 0 }],
       ),
     ),
     gauge(
       'walletd_archive_names_skipped',
-      'Sets of archived names that could not be built or read: what may be in their days is looked up in the archive.',
+      'Key filters that could not be built or read; keys that may belong to their days are looked up in the archive.',
       shards.flatMap(({ shard, archive }) =>
         archive === undefined ? [] : [{ labels: { shard }, value: archive.skipped }],
       ),
     ),
     gauge(
       'walletd_snapshot_entries_behind',
-      'Entries that the newest snapshot does not hold.',
+      'Entries that the newest snapshot does not contain.',
       perShard(shards, (one) => one.entriesSinceSnapshot),
     ),
     gauge(
       'walletd_snapshot_timestamp_seconds',
-      "The shard's time at its newest snapshot, in seconds since 1970: its age is time() minus this.",
+      "Time of the shard's newest snapshot, in seconds since 1970; its age is time() minus this value.",
       shards.flatMap(({ shard, snapshot }) =>
         snapshot === undefined ? [] : [{ labels: { shard }, value: snapshot.timeMs / 1000 }],
       ),
@@ -121,7 +121,7 @@ const STATES = Object.keys(EVERY_STATE);
 /** Shard state that the main thread knows even if the shard's worker is down. */
 export function statusMetrics(shards: readonly ShardStatus[]): Metric[] {
   return [
-    gauge('walletd_shard_state', '1 for the state that a shard is in.', shards.flatMap(states)),
+    gauge('walletd_shard_state', '1 for the current state of a shard.', shards.flatMap(states)),
     gauge(
       'walletd_players',
       'Players of the shard, on the node that serves it.',

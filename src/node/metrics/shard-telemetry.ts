@@ -201,15 +201,17 @@ export class ShardTelemetry implements HostObserver {
       ...this.remarks.metrics(),
       this.money.metric(),
       this.credits.metric(),
-      gauge('walletd_memory_full', "1: a thread's memory is nearly full, and what opens something is refused.", [
-        isFull,
-      ]),
-      gauge('walletd_record_limit_bytes', 'Bytes that the records of a thread may take.', [
+      gauge(
+        'walletd_memory_full',
+        "1: a thread's memory is nearly full, and messages that open a transaction are refused.",
+        [isFull],
+      ),
+      gauge('walletd_record_limit_bytes', 'Memory that the records of a thread may use, in bytes.', [
         { labels: { thread: this.options.thread }, value: this.memory.recordsMaxBytes },
       ]),
       counter(
         'walletd_assertion_failures_total',
-        'Shards that dropped their memory because of a bug in walletd.',
+        'Times that a shard discarded its memory because of a bug in walletd.',
         this.assertionFailures,
       ),
     ];
@@ -220,13 +222,13 @@ export class ShardTelemetry implements HostObserver {
     return [
       counter(
         'walletd_replays_refused_total',
-        'Callbacks that were refused because the same body had come to another endpoint.',
+        'Callbacks that were refused because the same body had been sent to another endpoint.',
         this.replays,
       ),
-      gauge('walletd_replay_memory_bodies', 'Bodies whose endpoint a thread remembers.', [
+      gauge('walletd_replay_memory_bodies', 'Bodies for which a thread remembers the endpoint.', [
         { labels: { thread }, value: bodies },
       ]),
-      gauge('walletd_replay_memory_seconds', 'How far back this memory of a thread reaches.', [
+      gauge('walletd_replay_memory_seconds', 'Seconds for which a thread remembers the endpoints of bodies.', [
         { labels: { thread }, value: spanMs / 1000 },
       ]),
     ];
@@ -234,32 +236,36 @@ export class ShardTelemetry implements HostObserver {
 
   private logMetrics(): Metric[] {
     return [
-      histogram('walletd_batch_events', 'Events of one log entry.', this.batchEvents),
-      histogram('walletd_batch_replies', 'Answers that waited for one log entry.', this.batchReplies),
-      histogram('walletd_append_seconds', 'One append to the store, until it was durable.', this.appends),
-      gauge('walletd_store_up', '0 while an append of a thread has no outcome.', [
+      histogram('walletd_batch_events', 'Events per log entry.', this.batchEvents),
+      histogram('walletd_batch_replies', 'Answers that waited for the same log entry.', this.batchReplies),
+      histogram(
+        'walletd_append_seconds',
+        'Duration of an append to the store, until it is durable, in seconds.',
+        this.appends,
+      ),
+      gauge('walletd_store_up', "0 while the outcome of a thread's append is unknown.", [
         { labels: { thread: this.options.thread }, value: this.failing.size === 0 ? 1 : 0 },
       ]),
       counter('walletd_append_failures_total', 'Appends that failed and were retried.', this.appendFailures),
       counter('walletd_log_events_total', 'Events that became durable.', this.events),
       counter('walletd_log_bytes_total', 'Bytes of log entries that became durable.', this.bytes),
-      counter('walletd_gaps_healed_total', 'Losses of the store that were appended again.', this.gapsHealed),
-      counter('walletd_fenced_total', 'Shards whose log another process has taken over.', this.fences),
+      counter('walletd_gaps_healed_total', 'Entries lost by the store that walletd appended again.', this.gapsHealed),
+      counter('walletd_fenced_total', 'Shards whose log was taken over by another process.', this.fences),
     ];
   }
 
   private archiveMetrics(): Metric[] {
     return [
-      counter('walletd_archived_rounds_total', 'Closed rounds that went to the archive.', this.archivedRounds),
+      counter('walletd_archived_rounds_total', 'Closed rounds that were moved to the archive.', this.archivedRounds),
       counter(
         'walletd_archive_lookups_total',
-        'Requests that waited for the archive, by whether it had something: `nothing` where a name only looked known.',
+        'Requests that waited for the archive, by result; `nothing`: a false positive of the key filter.',
         perKey('result', this.lookups),
       ),
-      histogram('walletd_archive_lookup_seconds', 'Waiting for the archive.', this.lookupTimes),
+      histogram('walletd_archive_lookup_seconds', 'Time spent waiting for the archive, in seconds.', this.lookupTimes),
       counter(
         'walletd_archive_failures_total',
-        'Calls of the archive that failed and were retried.',
+        'Calls to the archive that failed and were retried.',
         this.archiveFailures,
       ),
     ];
@@ -268,15 +274,15 @@ export class ShardTelemetry implements HostObserver {
   private snapshotMetrics(): Metric[] {
     const newest = [...this.takenSnapshots.values()];
     return [
-      counter('walletd_snapshots_total', 'Snapshots by how they ended.', perKey('result', this.snapshots)),
+      counter('walletd_snapshots_total', 'Snapshots by result.', perKey('result', this.snapshots)),
       gauge(
         'walletd_snapshot_duration_seconds',
-        'Time that the newest snapshot of this process took.',
+        'Duration of the newest snapshot taken by this process, in seconds.',
         perShard(newest, ({ tookMs }) => tookMs / 1000),
       ),
       gauge(
         'walletd_snapshot_bytes',
-        'Size of the newest snapshot of this process.',
+        'Size of the newest snapshot taken by this process, in bytes.',
         perShard(newest, ({ bytes }) => bytes),
       ),
     ];

@@ -14,7 +14,7 @@ export type Stage = 'queue' | 'decide' | 'durable' | 'reply';
 export function stageMetric(stage: Stage, recorded: Histogram): Metric {
   return histogram(
     'walletd_stage_seconds',
-    'Time that a command spends in each stage: queue, decide, durable (until its entry is durable), reply.',
+    'Time that a command spends in each stage, in seconds: queue, decide, durable (until its entry is durable), reply.',
     recorded,
     { stage },
   );

@@ -7,13 +7,13 @@ export function storeRoomMetrics(room: StoreRoom | undefined): Metric[] {
   if (room === undefined) return [];
   const { usedBytes, freeBytes } = room;
   return [
-    gauge('walletd_store_bytes', 'Bytes that the store takes: of LMDB its data, of Redis all its memory.', usedBytes),
+    gauge('walletd_store_bytes', 'Bytes used by the store. LMDB: its data; Redis: all of its memory.', usedBytes),
     ...(freeBytes === undefined
       ? []
       : [
           gauge(
             'walletd_store_free_bytes',
-            'Bytes that the store can still take: of LMDB the disk, of Redis up to maxmemory.',
+            'Bytes that the store has left. LMDB: free disk space; Redis: memory up to maxmemory.',
             freeBytes,
           ),
         ]),

@@ -44,17 +44,17 @@ export class ThreadVitals {
     const delays = this.window ?? this.delaysSeconds();
     const { used_heap_size: usedBytes } = getHeapStatistics();
     return [
-      gauge('walletd_heap_used_bytes', "Bytes used of a thread's heap, garbage included.", [
+      gauge('walletd_heap_used_bytes', "Bytes in use on a thread's heap, including garbage.", [
         { labels, value: usedBytes },
       ]),
       gauge(
         'walletd_heap_limit_bytes',
-        "Bytes that a thread's heap may take; from 0.65 (a small heap) to 0.75 (a large one) on new bets are refused.",
+        "Maximum size of a thread's heap, in bytes. New bets are refused when 0.65 (small heap) to 0.75 (large heap) of it are used.",
         [{ labels, value: this.heapMaxBytes }],
       ),
       gauge(
         'walletd_event_loop_delay_seconds',
-        `By how much a thread's timers were late, in the last ${WINDOW_MS / 1000} s.`,
+        `Delay of a thread's timers in the last ${WINDOW_MS / 1000} s, in seconds.`,
         QUANTILES.map((quantile, i) => ({ labels: { ...labels, quantile }, value: delays[i] as number })),
       ),
     ];

@@ -7,12 +7,12 @@ export function timeMetrics({ unconfirmedMs, logAheadMs }: TimeMeasures): Metric
   return [
     gauge(
       'walletd_clock_unconfirmed_seconds',
-      "By how much this machine's clock is ahead of the confirmed time, from which days are dropped and ids forgotten.",
+      "Seconds by which this machine's clock is ahead of the confirmed time, which determines when days are dropped and ids expire.",
       unconfirmedMs / 1000,
     ),
     gauge(
       'walletd_log_time_ahead_seconds',
-      "By how much the newest time in the logs is ahead of this machine's clock: log time stands still for so long.",
+      "Seconds by which log time is ahead of this machine's clock. Log time stands still until the clock reaches it.",
       logAheadMs / 1000,
     ),
   ];

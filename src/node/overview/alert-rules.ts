@@ -68,7 +68,7 @@ export const ALERT_RULES: readonly AlertRule[] = [
       return maybe(
         waiting.length > 0,
         () => `${shardsCalled(waiting)} not serving (${states.join(', ')}).`,
-        'Fenced: another process took the shard over; find that process. Failing: the shard recovers by itself; if it does not, read the log.',
+        'Fenced: another process took over the shard; find that process. Failing: the shard recovers by itself; if it does not, read the log.',
       );
     },
   },
@@ -80,7 +80,7 @@ export const ALERT_RULES: readonly AlertRule[] = [
       return maybe(
         !isReady,
         () => (starting.length === 0 ? 'walletd is not ready.' : `${shardsCalled(starting)} starting.`),
-        'Wait: the log line “recovering” has the progress. A long recovery means that there was no recent snapshot.',
+        'Wait: the log line “recovering” shows the progress. A long recovery means that there was no recent snapshot.',
       );
     },
   },
@@ -161,7 +161,7 @@ export const ALERT_RULES: readonly AlertRule[] = [
     find: ({ figures }) =>
       maybe(
         figures.series('walletd_archive_behind_log').some(({ value }) => value === 1),
-        () => 'The archive lacks records that the log relies on: it is empty, older or another one.',
+        () => 'The archive lacks records that the log relies on: it is empty, older or a different one.',
         'walletd does not rely on this archive. Configure the right one, or restore it from a backup as new as the log.',
       ),
   },
@@ -173,7 +173,7 @@ export const ALERT_RULES: readonly AlertRule[] = [
       maybe(
         figures.sum('walletd_archive_names_skipped') > limit,
         () => 'Each new bet is looked up in the archive: a key filter could not be built or read.',
-        'Answers stay right, and take longer. The log has the reason (archive-names-skipped).',
+        'Answers stay correct, but take longer. The log has the reason (archive-names-skipped).',
       ),
   },
   {
@@ -233,7 +233,7 @@ export const ALERT_RULES: readonly AlertRule[] = [
       maybe(
         backup.state === 'seen' && nowMs - backup.coveredMs > limit * 1000,
         () => 'The followed backup lacks the last five minutes, or more.',
-        'Read the output of walletd backup (journalctl -u walletd-backup). If the store were lost now, so would be the missing part.',
+        'Read the output of walletd backup (journalctl -u walletd-backup). If the store were lost now, the missing part would be lost with it.',
       ),
   },
   {
@@ -243,7 +243,7 @@ export const ALERT_RULES: readonly AlertRule[] = [
       maybe(
         backup.state === 'unreadable',
         () => 'The file that the backup writes (backup.metricsFile) cannot be read.',
-        'The page Snapshots has the reason. Until the file can be read, the console cannot show how far the backup is.',
+        "The page Snapshots has the reason. Until the file can be read, the console cannot show the backup's progress.",
       ),
   },
   {
@@ -256,7 +256,7 @@ export const ALERT_RULES: readonly AlertRule[] = [
         ending.length > 0,
         () =>
           `The certificate of ${ending.map(({ listener }) => listener).join(', ')} ends within a day, or has ended.`,
-        'Callers that check certificates then fail to connect. Put a new certificate into the same file and send SIGHUP.',
+        'Callers that check certificates can then no longer connect. Put a new certificate into the same file and send SIGHUP.',
       );
     },
   },

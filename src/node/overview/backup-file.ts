@@ -39,6 +39,6 @@ export function readBackup(path: string | null): Backup {
 /** Read only regular files, because reading anything else could block forever. */
 function mustBeFile(path: string) {
   const stat = statSync(path);
-  if (!stat.isFile()) throw new Error('it is no file');
+  if (!stat.isFile()) throw new Error('it is not a file');
   return stat;
 }

@@ -19,7 +19,7 @@ export function aliasesOf({ callbacks }: Pick<Settings, 'callbacks'>): ReadonlyM
   if (prefix === null) return aliases;
   if (!PATH.test(prefix)) {
     throw new ConfigError(
-      `callbacks.prefix is ${JSON.stringify(prefix)}: it is letters, digits, ., _, ~ and - after each /, and has no / at its end`,
+      `callbacks.prefix is ${JSON.stringify(prefix)}: it is letters, digits, ., _, ~ and - after each /, and does not end with /`,
     );
   }
   const paths = [...ENDPOINTS.map((endpoint) => [`/${endpoint}`, endpoint] as const), ...aliases];
@@ -35,11 +35,11 @@ function ownAliases(callbacks: Settings['callbacks']): ReadonlyMap<string, Endpo
         );
       }
       const own = ENDPOINTS.find((endpoint) => path === `/${endpoint}`);
-      if (own !== undefined) throw new ConfigError(`callbacks.aliases has ${path}, which is an endpoint of its own`);
+      if (own !== undefined) throw new ConfigError(`callbacks.aliases has ${path}, which is itself an endpoint`);
       const endpoint = ENDPOINTS.find((one) => one === target);
       if (endpoint === undefined) {
         throw new ConfigError(
-          `callbacks.aliases has ${path} for ${JSON.stringify(target)}, which is no endpoint: there are ${ENDPOINTS.join(', ')}`,
+          `callbacks.aliases has ${path} for ${JSON.stringify(target)}, which is not an endpoint: the endpoints are ${ENDPOINTS.join(', ')}`,
         );
       }
       return [path, endpoint];

@@ -7,7 +7,7 @@ import { Callers } from '../../http/callers.js';
 import { parseKeys, type SignatureKey, Signatures } from '../../http/signature.js';
 
 /** With a proxy on this machine that adds no forwarding header, any client appears to be local; see docs/proxies.md. */
-export const LOCAL_PROGRAMS = 'programs of this machine; anybody, if a proxy on it adds no header';
+export const LOCAL_PROGRAMS = 'programs on this machine, and all callers of a local proxy that adds no header';
 
 /** The callers that the settings allow. Throws a `ConfigError` that names the setting but never contains a secret. */
 export function callersOf({ signature, allow, insecure }: Pick<Settings, 'signature' | 'allow' | 'insecure'>): Callers {
@@ -30,12 +30,12 @@ export function describeCallers({
 }: Pick<Settings, 'host' | 'signature' | 'allow' | 'insecure'>): string {
   const ids = keysOf(signature.keys).map(({ id }) => id);
   const conditions = [
-    ...(ids.length === 0 ? [] : [`who signs with ${ids.join(' or ')}`]),
-    ...(allow.networks === null ? [] : [`who comes from ${allow.networks}`]),
+    ...(ids.length === 0 ? [] : [`callers who sign with ${ids.join(' or ')}`]),
+    ...(allow.networks === null ? [] : [`callers from ${allow.networks}`]),
   ];
   if (conditions.length > 0) return conditions.join(', and ');
   if (!isLoopback(host)) return 'anybody';
-  return insecure ? 'this machine, and all whose requests its browsers and proxies carry' : LOCAL_PROGRAMS;
+  return insecure ? 'this machine, and all callers whose requests its browsers and proxies forward' : LOCAL_PROGRAMS;
 }
 
 function keysOf(text: string | null): readonly SignatureKey[] {

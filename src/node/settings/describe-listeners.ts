@@ -33,7 +33,9 @@ export function describeListeners(settings: Settings, ports: ListenerPorts): rea
           {
             listener: 'health' as const,
             url: `http://${health.host}:${ports.healthPort}`,
-            callers: isLoopback(health.host) ? 'this machine' : 'anybody; it tells live and ready only',
+            callers: isLoopback(health.host)
+              ? 'this machine'
+              : 'all callers; it reports only whether walletd is live and ready',
           },
         ]),
     ...(cluster.port === null
@@ -50,5 +52,5 @@ export function describeListeners(settings: Settings, ports: ListenerPorts): rea
 
 function describeOperators(settings: Settings): string {
   const names = operatorTokens(settings).map(({ name, role }) => `${name} (${role})`);
-  return names.length === 0 ? `browsers and ${LOCAL_PROGRAMS}` : `who has the token of ${names.join(', ')}`;
+  return names.length === 0 ? `browsers and ${LOCAL_PROGRAMS}` : `operators with the token of ${names.join(', ')}`;
 }

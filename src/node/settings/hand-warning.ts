@@ -23,7 +23,7 @@ export function handWarnings(settings: Settings): readonly HandWarning[] {
   if (Object.keys(approveAbove).length > 0 && operators < 2) {
     concerns.push({
       code: 'hand-unapproved',
-      says: `money by hand above money.byHand.approveAbove waits for another operator, and there ${operators === 1 ? 'is one' : 'is none with a name'}`,
+      says: `money by hand above money.byHand.approveAbove waits for another operator, but there ${operators === 1 ? 'is one' : 'is none with a name'}`,
       todo: 'give a second operator a token in admin.tokens, with the role operate; see docs/money-by-hand.md',
     });
   }

@@ -55,7 +55,7 @@ export function memoryShare(settings: HeapSettings): MemoryShare {
     const threads = workers === 0 ? 'the only thread' : `each of ${heaps} threads`;
     throw new ConfigError(
       `memory.maxBytes leaves a heap of ${Math.floor(heapMaxBytes / MIB)} MiB to ${threads}, which needs ` +
-        `${HEAP_MIN_BYTES / MIB}: raise it, or take fewer workers`,
+        `${HEAP_MIN_BYTES / MIB}: raise it, or use fewer workers`,
     );
   }
   return { heapMaxBytes, recordsMaxBytes: Math.floor((all - heaps * heapMaxBytes) / Math.max(workers, 1)) };

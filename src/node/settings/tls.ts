@@ -39,7 +39,7 @@ export function loadTls({ certificateFile, keyFile }: Settings['tls'], name: str
     createSecureContext({ cert: certificate, key });
   } catch (error) {
     throw new ConfigError(
-      `${keyFile} (${name}.keyFile) has no key that fits ${certificateFile} and needs no passphrase: ` +
+      `${keyFile} (${name}.keyFile) has no key that matches ${certificateFile} and needs no passphrase: ` +
         messageOf(error),
     );
   }

@@ -99,7 +99,7 @@ export class EntryCodec implements EntryFormat {
     if (version !== FORMAT_VERSION || checksum !== checksumOf(bytes))
       throw new FormatError(`entry ${formatLsn(lsn)} is damaged: wrong checksum`);
     if (!bytes.subarray(48, 64).equals(this.storeIdBytes)) {
-      throw new FormatError(`entry ${formatLsn(lsn)} belongs to another store than ${this.storeId}`);
+      throw new FormatError(`entry ${formatLsn(lsn)} belongs to a store other than ${this.storeId}`);
     }
     const nonce = bytes.toString('hex', 32, 40);
     const kind = bytes.readUInt8(1);

@@ -61,8 +61,8 @@ export function sealSection({ checksum }: SealedHeader, number: number, part: Bu
 export function openKeyFile(bytes: Buffer, storeId: string, shard: number): KeysInFile {
   const { header, checksum, end } = openHeader(bytes);
   if (header.version > VERSION) throw new UnknownFormatError('the key filter file', `format ${header.version}`);
-  if (header.storeId !== storeId) throw new FormatError(`it is of another store: ${header.storeId}`);
-  if (header.shard !== shard) throw new FormatError(`it is of another shard: ${header.shard}`);
+  if (header.storeId !== storeId) throw new FormatError(`it belongs to a different store: ${header.storeId}`);
+  if (header.shard !== shard) throw new FormatError(`it belongs to a different shard: ${header.shard}`);
   const parts = new Map<number, Buffer>();
   let at = end;
   for (const number of header.parts) {
@@ -77,7 +77,7 @@ export function openKeyFile(bytes: Buffer, storeId: string, shard: number): Keys
     parts.set(number, part);
     at = begin + length;
   }
-  if (at !== bytes.length) throw new FormatError('it goes on behind its end');
+  if (at !== bytes.length) throw new FormatError('it continues after its end');
   const [epoch, sequence, nonce, of] = header.head;
   return { head: { lsn: { epoch, sequence }, nonce, checksum: of }, parts };
 }

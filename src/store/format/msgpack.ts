@@ -13,7 +13,7 @@ export function newPackr(): Packr {
   const packr = new Packr({ useRecords: false });
   if (packr.unpack(packr.pack(LONG_STRING)) !== LONG_STRING) {
     throw new FormatError(
-      'msgpackr reads some strings wrong on this machine: its native part, msgpackr-extract, is not there or is turned ' +
+      'msgpackr reads some strings wrong on this machine: its native part, msgpackr-extract, is missing or switched ' +
         'off; install with `npm ci`, without --omit=optional, and unset MSGPACKR_NATIVE_ACCELERATION_DISABLED',
     );
   }

@@ -118,7 +118,8 @@ export class SnapshotCodec implements SnapshotFormat {
     if (!READ_VERSIONS.includes(stored.version)) {
       throw new UnknownFormatError('the snapshot', `format ${stored.version}`);
     }
-    if (stored.storeId !== this.storeId) throw new FormatError(`the manifest is of another store: ${stored.storeId}`);
+    if (stored.storeId !== this.storeId)
+      throw new FormatError(`the manifest belongs to a different store: ${stored.storeId}`);
     const written = WRITTEN_VERSIONS.find(({ version }) => version === stored.version);
     if (written !== undefined) this.gate.open(written.storeFormat);
     const { id, shard, timeMs, players, tallies } = stored;
@@ -319,10 +320,10 @@ function checkChunk(bytes: Buffer, { id, shard, chunks }: Manifest, index: numbe
   const wanted = chunks[index];
   const at = `chunk ${index} of snapshot ${id}`;
   if (wanted === undefined || bytes.length !== wanted.bytes || bytes.length < HEADER_LENGTH) {
-    throw new FormatError(`${at} has ${bytes.length} bytes, and should have ${wanted?.bytes ?? 'none'}`);
+    throw new FormatError(`${at} has ${bytes.length} bytes, but should have ${wanted?.bytes ?? 'none'}`);
   }
   const checksum = bytes.readUInt32BE(CHECKSUM_AT);
   if (checksum !== wanted.checksum || checksum !== checksumOf(bytes)) throw new FormatError(`${at} is damaged`);
   const isMine = bytes.readUInt16BE(2) === shard && bytes.toString('hex', 16, 24) === id;
-  if (!isMine || !READ_VERSIONS.includes(bytes.readUInt8(0))) throw new FormatError(`${at} is another one`);
+  if (!isMine || !READ_VERSIONS.includes(bytes.readUInt8(0))) throw new FormatError(`${at} is a different chunk`);
 }

@@ -159,7 +159,7 @@ export class ArchiveMarks {
     if (value !== undefined || this.damaged === 'reported') return value;
     throw new DamagedArchiveError(
       `the file ${this.path} of the archive is damaged, at its row ${key.toString('hex')}: restore a backup; ` +
-        'as a last resort `walletd accept-loss --archive` counts anew what is there',
+        'as a last resort, `walletd accept-loss --archive` counts the remaining rounds again',
     );
   }
 

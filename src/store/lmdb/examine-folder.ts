@@ -7,9 +7,9 @@ import { judgeFreeSpace, timeWrites } from '../write-times.js';
  * File systems (statfs f_type) that are in memory or on the network, where LMDB's locks and memory maps do not work.
  */
 const UNSUITABLE: Readonly<Record<number, string>> = {
-  16914836: 'tmpfs, which a reboot empties',
-  26985: 'NFS, which LMDB does not work on',
-  4283649346: 'CIFS, which LMDB does not work on',
+  16914836: 'tmpfs, which is emptied by a reboot',
+  26985: 'NFS, on which LMDB does not work',
+  4283649346: 'CIFS, on which LMDB does not work',
 };
 
 export async function examineFolder(
@@ -24,7 +24,7 @@ export async function examineFolder(
       : {
           about: 'durability',
           verdict: 'bad',
-          says: `it lies on ${unsuitable}`,
+          says: `it is on ${unsuitable}`,
           todo: 'put it on a disk of this machine',
         };
   return [
@@ -33,7 +33,7 @@ export async function examineFolder(
     judgeFreeSpace(
       usedBytes,
       freeBytes ?? 0,
-      'a larger disk, or a lower history.maxBytes: callbacks get 503 when it is full',
+      'use a larger disk, or lower history.maxBytes: callbacks get 503 when the disk is full',
     ),
   ];
 }
@@ -44,7 +44,7 @@ async function timeFile(folder: string): Promise<CheckResult> {
     return await timeTrial(folder);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error;
-    return { about: 'durable write', verdict: 'bad', says: 'there is no room left for one', todo: 'make room' };
+    return { about: 'durable write', verdict: 'bad', says: 'there is no space left for one', todo: 'make room' };
   }
 }
 

@@ -117,8 +117,8 @@ export class LmdbArchive implements Archive {
     const missing = [...this.marks.days().keys()].filter((day) => !this.hasFile(day)).map((day) => this.pathOf(day));
     if (missing.length === 0) return;
     throw new FormatError(
-      `the archive lacks ${missing.length} of its files, the first is ${missing[0]}: bring them back, or restore a backup; ` +
-        'as a last resort `walletd accept-loss --archive` asks whether to go on without them',
+      `the archive lacks ${missing.length} of its files, the first is ${missing[0]}: bring the files back, or restore a backup; ` +
+        'as a last resort, `walletd accept-loss --archive` asks whether to continue without them',
     );
   }
 
@@ -341,7 +341,7 @@ export class LmdbArchive implements Archive {
     const { count } = slice;
     if (count >= least || this.gaps === 'reported') return slice;
     void slice.close();
-    throw new ArchiveBehindError(`the file ${path} of the archive has ${count} records, and had ${least}`);
+    throw new ArchiveBehindError(`the file ${path} of the archive has ${count} records, but had at least ${least}`);
   }
 
   private mustOpen(day: number, path: string): ArchiveDay {
@@ -455,7 +455,7 @@ function readAbout(folder: string, storeId: string): About | undefined {
   const about = JSON.parse(readFileSync(path, 'utf8')) as About;
   checkArchiveVersion(about.version);
   if (about.storeId === storeId) return about;
-  throw new FormatError(`the archive in ${folder} is of another store: ${about.storeId}`);
+  throw new FormatError(`the archive in ${folder} belongs to a different store: ${about.storeId}`);
 }
 
 /**

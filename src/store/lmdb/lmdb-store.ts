@@ -49,7 +49,7 @@ export class LmdbStore implements Store {
   }
 
   async mayBeShared(): Promise<never> {
-    throw new Error('only one process at a time can have it');
+    throw new Error('only one process at a time can open it');
   }
 
   /**

@@ -22,7 +22,7 @@ export function openFile(file: string, options: RootDatabaseOptionsWithPath): Ro
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, CREATED_MS);
     if (!hasMetas(file)) {
       throw new FormatError(
-        `${file} is cut off or damaged at its beginning: move it away if a loss of power has interrupted its creation, or else bring it back`,
+        `${file} is cut off or damaged at its beginning: if a power cut interrupted its creation, move it away; otherwise bring it back`,
       );
     }
   }

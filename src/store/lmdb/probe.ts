@@ -34,11 +34,11 @@ export async function probe(folder: string): Promise<void> {
   process.off('exit', end);
   if (child.killed) {
     throw new Error(
-      `another process has kept its lock for ${LOCK_MS / 1000} s: it is frozen, or its disk hangs; ` +
-        'find it, and end it with kill -9',
+      `another process has held its lock for ${LOCK_MS / 1000} s: the process is frozen, or its disk hangs; ` +
+        'find the process, and end it with kill -9',
     );
   }
   if (code === CUT_OFF || CRASHES.includes(signal)) {
-    throw new Error(`its ${DATA_FILE} is cut off, damaged, or something else: bring it back, or restore a backup`);
+    throw new Error(`its ${DATA_FILE} is cut off, damaged, or a different file: bring it back, or restore a backup`);
   }
 }

@@ -22,14 +22,14 @@ export async function rightsOf(client: ClientBase): Promise<CheckResult> {
   const { rows } = await client.query(RIGHTS);
   const { user, schema, may_create, is_owner } = rows[0] as Rights;
   if (may_create !== true) {
-    const says = `the user ${user} may not make tables in the schema ${schema ?? 'public'}`;
+    const says = `the user ${user} may not create tables in the schema ${schema ?? 'public'}`;
     return { about, verdict: 'bad', says, todo: `GRANT USAGE, CREATE ON SCHEMA ${schema ?? 'public'} TO ${user};` };
   }
   if (is_owner === false) {
     const says = `the user ${user} does not own the table ${ROUNDS}, and cannot add a day to it`;
     return { about, verdict: 'bad', says, todo: `ALTER TABLE ${ROUNDS} OWNER TO ${user};` };
   }
-  return { about, verdict: 'good', says: 'this user may do all that a server needs' };
+  return { about, verdict: 'good', says: 'this user has all rights that a server needs' };
 }
 
 /** Checks the archive's contents. `check` throws a `FormatError` if the archive does not belong to this store. */
@@ -39,7 +39,7 @@ export async function contentsOf(client: ClientBase, check: () => Promise<void>)
     await check();
   } catch (error) {
     if (!(error instanceof FormatError)) throw error;
-    return { about, verdict: 'bad', says: error.message, todo: 'name the database of this store in WALLETD_ARCHIVE' };
+    return { about, verdict: 'bad', says: error.message, todo: 'set WALLETD_ARCHIVE to the database of this store' };
   }
   const { rows: tables } = await client.query("SELECT 1 WHERE to_regclass('walletd_archive') IS NULL");
   if (tables.length > 0) return { about, verdict: 'good', says: 'nothing has left memory yet' };
@@ -59,8 +59,7 @@ const CONTENTS = `
 export async function replicasOf(client: ClientBase): Promise<CheckResult> {
   const { rows } = await client.query(REPLICAS);
   const { names, replicas } = rows[0] as { readonly names: string; readonly replicas: number };
-  const waits =
-    names === '' ? 'a commit waits for none of them' : `a commit waits for synchronous_standby_names ${names}`;
+  const waits = names === '' ? 'commits wait for no replica' : `commits wait for synchronous_standby_names ${names}`;
   const says = replicas === 0 && names === '' ? 'there are none' : `${replicas} connected; ${waits}`;
   return { about: 'archive replicas', verdict: 'good', says };
 }

@@ -138,7 +138,7 @@ async function dropAll({ client, server, inTransaction }: Alone, tables: readonl
       `SELECT set_config('lock_timeout', '${LOCK_MS}', false), pg_try_advisory_lock(${DROP_LOCK}) AS mine`,
     );
     // The lock is held until this connection is closed.
-    if (!(rows[0] as { mine: boolean }).mine) throw new Error('another process drops old days of the archive just now');
+    if (!(rows[0] as { mine: boolean }).mine) throw new Error('another process is dropping old days of the archive');
   }
   const exclusively = (sql: string) =>
     inTransaction(async () => {

@@ -83,12 +83,12 @@ function refuseUnescaped(authority: string, behind: string, at: number): void {
 
 function unescaped(part: string, character: string): AddressError {
   const cure = Object.hasOwn(ENCODED, character) ? `: write ${ENCODED[character]}` : ': write %40 and %2F';
-  return new AddressError(`${part} holds an unescaped ${character}; percent-encode it${cure} (${FORM})`);
+  return new AddressError(`${part} contains an unescaped ${character}; percent-encode it${cure} (${FORM})`);
 }
 
 function credentialsOf(login: string): Pick<PostgresLogin, 'user' | 'password'> {
   const [user = '', password = ''] = splitAt(login, ':');
-  if (user === '' && login !== '') throw new AddressError(`a password stands in front of @, and no user (${FORM})`);
+  if (user === '' && login !== '') throw new AddressError(`there is a password before @, but no user (${FORM})`);
   return {
     ...(user === '' ? {} : { user: decoded(user, 'its user') }),
     ...(password === '' ? {} : { password: decoded(password, 'its password') }),
@@ -97,28 +97,26 @@ function credentialsOf(login: string): Pick<PostgresLogin, 'user' | 'password'> 
 
 function placeOf(text: string, socketFolder: string | undefined): Pick<PostgresLogin, 'host' | 'port'> {
   if (text.includes(',')) {
-    throw new AddressError('it names several servers: name one, by a name that follows the primary');
+    throw new AddressError('it names several servers: use one name that follows the primary');
   }
   const match = /^(\[[0-9a-fA-F:.]+\]|[^:[\]]*)(?::(.*))?$/.exec(text);
-  if (match === null) throw new AddressError(`its host is none; an IPv6 address needs brackets (${FORM})`);
+  if (match === null) throw new AddressError(`its host is invalid; an IPv6 address needs brackets (${FORM})`);
   const [, name = '', port = ''] = match;
   const number = port === '' ? PORT : Number(port);
   if (!/^\d*$/.test(port) || number < 1 || number > PORT_MAX) {
     throw new AddressError(`its port must be a number from 1 to ${PORT_MAX}; an IPv6 address needs brackets (${FORM})`);
   }
   const host = socketFolder ?? decoded(name.replace(/^\[|\]$/g, ''), 'its host');
-  if (host === '') throw new AddressError(`it names no host (${FORM})`);
-  if (/\s/.test(host)) throw new AddressError(`its host holds a blank (${FORM})`);
+  if (host === '') throw new AddressError(`it has no host (${FORM})`);
+  if (/\s/.test(host)) throw new AddressError(`its host contains a blank (${FORM})`);
   return { host, port: number };
 }
 
 function databaseOf(path: string): string {
   const name = path.slice(1);
-  if (name === '') throw new AddressError(`it names no database: add /NAME behind the host (${FORM})`);
+  if (name === '') throw new AddressError(`it has no database: add /NAME after the host (${FORM})`);
   if (name.includes('/')) {
-    throw new AddressError(
-      `a / stands in its database: one name goes behind the host, with any / in it as %2F (${FORM})`,
-    );
+    throw new AddressError(`its database contains a /: write one name after the host, with any / as %2F (${FORM})`);
   }
   return decoded(name, 'its database');
 }
@@ -129,7 +127,7 @@ function parametersOf(query: string): ReadonlyMap<string, string> {
   for (const [name = '', value = ''] of pairs) {
     // Do not repeat the name, because it may be the end of a password with an unescaped question mark.
     if (!PARAMETERS.includes(name)) {
-      throw new AddressError(`it has a parameter that walletd does not know: it takes ${PARAMETERS.join(', ')}`);
+      throw new AddressError(`it has a parameter that walletd does not support: use ${PARAMETERS.join(', ')}`);
     }
     parameters.set(name, decoded(value, `its parameter ${name}`));
   }
@@ -149,7 +147,7 @@ function tlsOf(parameters: ReadonlyMap<string, string>): PostgresLogin['ssl'] {
     );
   }
   if (parameters.has('sslcert') !== parameters.has('sslkey')) {
-    throw new AddressError('sslcert and sslkey belong together: give both or none');
+    throw new AddressError('sslcert and sslkey belong together: set both or none');
   }
   return {
     rejectUnauthorized: mode !== 'no-verify',

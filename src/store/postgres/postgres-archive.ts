@@ -244,7 +244,7 @@ export class PostgresArchive implements Archive {
       // fresh keys of the newest put are never dropped, so this query finds the current owner's epoch.
       await client.query('SELECT pg_advisory_xact_lock($1, $2)', [NAMES_LOCK, shard]);
       const { rows } = await client.query(LATER, [shard, lsn.epoch]);
-      if (rows.length > 0) throw new Error('another node has the shard, and saves what is known of its archive');
+      if (rows.length > 0) throw new Error('another node has the shard, and saves the key filters of its archive');
       for (const [number, part] of parts) {
         if (part === undefined)
           await client.query('DELETE FROM walletd_saved WHERE shard = $1 AND part = $2', [shard, number]);
@@ -378,11 +378,11 @@ export class PostgresArchive implements Archive {
   private async mustBeOurs(client: ClientBase): Promise<void> {
     const { rows } = await client.query('SELECT version, store_id FROM walletd_archive');
     const [about] = rows as { version: number; store_id: string }[];
-    if (about === undefined) throw new FormatError('the archive does not say whose it is');
+    if (about === undefined) throw new FormatError('the archive does not name its store');
     checkArchiveVersion(about.version);
     this.version = about.version;
     if (about.store_id !== this.storeId) {
-      throw new FormatError(`the archive in PostgreSQL is of another store: ${about.store_id}`);
+      throw new FormatError(`the archive in PostgreSQL belongs to a different store: ${about.store_id}`);
     }
   }
 }

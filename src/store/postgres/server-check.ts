@@ -28,12 +28,12 @@ const RULES: readonly Rule[] = [
   {
     setting: 'synchronous_commit',
     wanted: ['on', 'remote_apply'],
-    why: 'a round leaves memory when its commit is on the disk',
+    why: 'a round leaves memory only once its commit is on the disk',
     cure: 'ALTER ROLE CURRENT_USER SET synchronous_commit = on;',
   },
 ];
 
-const TRUST = 'or, where the storage makes it needless, vouch for it with WALLETD_POSTGRES_TRUST_CONFIG=true';
+const TRUST = 'or, if the storage makes this setting unnecessary, set WALLETD_POSTGRES_TRUST_CONFIG=true';
 
 /** Checks of a server, for each new connection and for `walletd doctor`. If a check fails, the server is refused. */
 export function judgeServer(facts: ServerFacts, trustConfig: boolean): readonly CheckResult[] {
@@ -56,7 +56,9 @@ function roleOf({ version, major, isStandby, isPooled }: ServerFacts): CheckResu
     const todo = 'name the primary in WALLETD_ARCHIVE, or promote this one: SELECT pg_promote();';
     return { about, verdict: 'bad', says: 'this PostgreSQL is a read-only replica', todo };
   }
-  const way = isPooled ? ', through a pooler: settings go with each transaction, no statement is prepared' : '';
+  const way = isPooled
+    ? ', through a pooler: settings are sent with each transaction, and no statement is prepared'
+    : '';
   return { about, verdict: 'good', says: `PostgreSQL ${version}, a primary${way}` };
 }
 
@@ -68,7 +70,7 @@ function checksumsOf({ hasChecksums }: ServerFacts): CheckResult {
   const about = 'archive checksums';
   if (hasChecksums) return { about, verdict: 'good', says: 'data_checksums is on' };
   const says =
-    'data_checksums is off: a damaged page of an index can hide a round, whose repeat would move money again';
+    'data_checksums is off: a damaged index page can hide a round, and a repeat of that round would move money again';
   const todo = 'stop PostgreSQL and run pg_checksums --enable, unless its storage has checksums, as ZFS does';
   return { about, verdict: 'look', says, todo };
 }
@@ -78,7 +80,7 @@ function judge({ setting, wanted, why, cure }: Rule, { settings }: ServerFacts, 
   const value = settings[setting];
   const says = `${setting} is ${value}`;
   if (wanted.includes(value)) return { about, verdict: 'good', says };
-  const wrong = `PostgreSQL has ${setting} ${value}, and it should be ${wanted[0]}: ${why}`;
+  const wrong = `PostgreSQL has ${setting} ${value}, but it should be ${wanted[0]}: ${why}`;
   const todo = `set it with: ${cure}`;
   if (trustConfig) return { about, verdict: 'look', says: `${wrong}; WALLETD_POSTGRES_TRUST_CONFIG permits it`, todo };
   return { about, verdict: 'bad', says: wrong, todo: `${todo} ${TRUST}` };

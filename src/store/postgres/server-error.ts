@@ -33,12 +33,12 @@ const PERMANENT: readonly Explained[] = [
   },
   {
     codes: ['42501'],
-    sentence: 'this user of PostgreSQL lacks a right that walletd needs; docs/archive.md has all',
+    sentence: 'this PostgreSQL user lacks a right that walletd needs; docs/archive.md lists all of them',
   },
   {
     codes: CERTIFICATE_CODES,
     sentence:
-      'the certificate of PostgreSQL is not from a CA that this machine knows: add sslrootcert=FILE to WALLETD_ARCHIVE',
+      'the certificate of PostgreSQL is not from a CA that this machine trusts: add sslrootcert=FILE to WALLETD_ARCHIVE',
   },
   {
     codes: ['ERR_TLS_CERT_ALTNAME_INVALID', 'CERT_HAS_EXPIRED', 'CERT_NOT_YET_VALID'],
@@ -46,15 +46,15 @@ const PERMANENT: readonly Explained[] = [
   },
   {
     words: /does not support SSL connections/,
-    sentence: 'this PostgreSQL has no TLS: switch it on there, or say sslmode=disable in WALLETD_ARCHIVE',
+    sentence: 'this PostgreSQL has no TLS: enable it there, or set sslmode=disable in WALLETD_ARCHIVE',
   },
   {
     words: /transaction blocks not allowed in statement pooling/i,
-    sentence: 'this PgBouncer pools statements, and walletd needs whole transactions: set pool_mode = transaction',
+    sentence: 'this PgBouncer pools statements, but walletd needs whole transactions: set pool_mode = transaction',
   },
   {
     words: /unsupported startup parameter/i,
-    sentence: 'this pooler refuses a start-up parameter: leave options= out of WALLETD_ARCHIVE',
+    sentence: 'this pooler refuses a startup parameter: remove options= from WALLETD_ARCHIVE',
   },
 ];
 

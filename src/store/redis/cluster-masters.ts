@@ -91,7 +91,7 @@ export class ClusterMasters implements Masters {
     const master = (await this.slots())[slot];
     if (master !== undefined) return master;
     this.doubt();
-    throw new OutageError(`no master of the Redis Cluster has slot ${slot} now, that of ${key}`);
+    throw new OutageError(`no master of the Redis Cluster currently serves slot ${slot} (${key})`);
   }
 
   private async slots(): Promise<readonly (Master | undefined)[]> {

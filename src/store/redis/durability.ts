@@ -86,10 +86,10 @@ export function describeDurability(durability: Durability): string {
     case 'fsync':
       return 'fsync: every answer waits for an fsync of Redis';
     case 'os':
-      return 'os: up to a second of answers can be lost with the machine of Redis';
+      return 'os: if the machine of Redis fails, up to a second of answers can be lost';
     case 'replicas':
       return `replicas:${durability.count}: every answer waits for ${durability.count} replica(s)`;
     case 'synced':
-      return `synced:${durability.count}: every answer waits for an fsync of Redis, and of ${durability.count} replica(s)`;
+      return `synced:${durability.count}: every answer waits for an fsync of Redis and of ${durability.count} replica(s)`;
   }
 }

@@ -53,7 +53,7 @@ export async function examineServer(
       ...(await rightsOf(client, stream, head, durability)),
       await timeWrites(
         (bytes) => client.xadd(stream, '*', 'e', bytes),
-        'a faster disk under Redis; `redis-cli --latency` tells the network from the disk',
+        'use a faster disk for Redis; `redis-cli --latency` shows whether the network is slow',
       ),
       ...replicasOf(info, concerns),
       clockOf(serverMs, askedMs, Date.now()),
@@ -75,7 +75,7 @@ function durabilityOf(info: Info, unseen: string): CheckResult {
     about,
     verdict: 'bad',
     says: `Redis cannot write its append-only file: ${failed.join(', ')}`,
-    todo: "look into Redis' own log: most often its disk is full",
+    todo: 'check the log of Redis: usually its disk is full',
   };
 }
 
@@ -113,14 +113,14 @@ async function rightsOf(
       if (!missing.includes(command)) missing.push(command);
     });
   }
-  const todo = 'make the user as config/users.acl does, on the master and on each replica';
+  const todo = 'create the user as in config/users.acl, on the master and on each replica';
   const needed: CheckResult =
     missing.length === 0
-      ? { about, verdict: 'good', says: 'this user may do all that a server needs' }
-      : { about, verdict: 'bad', says: `this user may not ${missing.join(', ')}`, todo };
+      ? { about, verdict: 'good', says: 'this user has all rights that a server needs' }
+      : { about, verdict: 'bad', says: `this user may not use ${missing.join(', ')}`, todo };
   const more = await superfluousRights(client);
   if (more.length === 0) return [needed];
-  const says = `this user may also ${more.join(', ')}, which no server needs`;
+  const says = `this user may also use ${more.join(', ')}, which no server needs`;
   return [
     needed,
     { about, verdict: 'look', says, todo: 'serve as the user walletd of config/users.acl; initiator is for init' },
@@ -149,7 +149,8 @@ function replicasOf(info: Info, concerns: readonly string[]): CheckResult[] {
     if (state === 'online' && behind < REPLICA_BEHIND_BYTES) {
       return { about, verdict: 'good', says: `${name} is online, ${behind} bytes behind` };
     }
-    const todo = 'look at it and at the network between them: a failover to it now would lose that';
+    const todo =
+      'check the replica and the network between them: a failover to this replica would now lose those bytes';
     return { about, verdict: 'look', says: `${name} is ${state}, ${behind} bytes behind`, todo };
   });
   const named = concerns.map((says): CheckResult => ({ about, verdict: 'look', says }));
@@ -164,17 +165,17 @@ function clockOf(serverMs: number, askedMs: number, answeredMs: number): CheckRe
   const about = 'clock';
   const apartMs = serverMs < askedMs ? askedMs - serverMs : Math.max(0, serverMs - answeredMs);
   if (!(apartMs > CLOCK_MAX_MS))
-    return { about, verdict: 'good', says: 'that of Redis and that of this machine agree' };
+    return { about, verdict: 'good', says: 'the clocks of Redis and of this machine agree' };
   return {
     about,
     verdict: 'look',
-    says: `that of Redis and that of this machine are ${(apartMs / 1000).toFixed(1)} s apart`,
-    todo: 'have both follow NTP: times in logs and of signatures must agree with those of the platform',
+    says: `the clocks of Redis and of this machine are ${(apartMs / 1000).toFixed(1)} s apart`,
+    todo: "synchronize both by NTP: the times of logs and signatures must agree with the platform's",
   };
 }
 
 function roomOf(info: Info, { usedBytes, freeBytes }: StoreRoom): CheckResult {
-  const todo = 'a higher maxmemory, or a lower history.maxBytes: callbacks get 503 when it is full';
+  const todo = 'raise maxmemory, or lower history.maxBytes: callbacks get 503 when Redis is full';
   if (freeBytes !== undefined) return judgeFreeSpace(usedBytes, freeBytes, todo);
   const machineBytes = Number(info.get('total_system_memory'));
   const room = judgeFreeSpace(usedBytes, Math.max(0, machineBytes - usedBytes), todo);
@@ -182,7 +183,7 @@ function roomOf(info: Info, { usedBytes, freeBytes }: StoreRoom): CheckResult {
   return {
     ...room,
     verdict: 'look',
-    says: `${room.says}, as far as the machine goes: there is no maxmemory`,
-    todo: 'set maxmemory to half of the machine: Redis needs as much again while it rewrites its file',
+    says: `${room.says}, limited only by the machine, because maxmemory is not set`,
+    todo: "set maxmemory to half of the machine's memory: Redis needs as much again while it rewrites its file",
   };
 }

@@ -34,7 +34,7 @@ export async function ensureFunction(client: Redis, wanted: RedisFunction): Prom
     if (await hasFunction(client, wanted)) return;
     if (isFull(error as Error)) throw error;
     throw new ServerRefused(
-      `Redis lacks the function ${wanted.name} and does not let walletd load it (${messageOf(error)}): ` +
+      `Redis lacks the function ${wanted.name}, and walletd may not load it (${messageOf(error)}): ` +
         'run `walletd init` once as a user who may call FUNCTION LOAD (initiator in config/users.acl), ' +
         'or restore as restorer',
     );

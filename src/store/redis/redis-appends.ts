@@ -54,7 +54,7 @@ export class RedisAppends {
       }
       onTheWay = moved;
     }
-    for (const { at } of onTheWay) outcomes[at] = failedBy(new Error('its slot of the Redis Cluster moves on and on'));
+    for (const { at } of onTheWay) outcomes[at] = failedBy(new Error('its slot of the Redis Cluster keeps moving'));
     return outcomes;
   }
 

@@ -59,7 +59,7 @@ export class RedisMeta implements MetaStore {
   async create(meta: StoreMeta): Promise<boolean> {
     for (const master of await this.masters.all()) {
       await master.appends.use(async () => {});
-      if (master.unseen.length > 0) throw hiddenSettings(`no right to CONFIG GET ${master.unseen.join(', ')}`);
+      if (master.unseen.length > 0) throw hiddenSettings(`not allowed to CONFIG GET ${master.unseen.join(', ')}`);
     }
     return this.masters.isOne ? await this.createAtOnce(meta) : await this.createInSteps(meta);
   }
@@ -146,11 +146,11 @@ export class RedisMeta implements MetaStore {
     if (bytes === null) throw this.gone(this.address, storeId);
     const found = decodeAnyMeta(bytes);
     if (found.storeId !== storeId) {
-      throw new ServerRefused(`Redis at ${this.address} has another store: ${found.storeId}, not ${storeId}`);
+      throw new ServerRefused(`Redis at ${this.address} has a different store: ${found.storeId}, not ${storeId}`);
     }
     if (found.incomplete && !isRestorer) {
       throw new ServerRefused(
-        `the store ${storeId} in Redis at ${this.address} is being restored; nothing is written until it is whole`,
+        `the store ${storeId} in Redis at ${this.address} is being restored; nothing is written until the restore is complete`,
       );
     }
   }
@@ -179,7 +179,7 @@ export class RedisMeta implements MetaStore {
 
   private gone(where: string, storeId: string): ServerRefused {
     return new ServerRefused(
-      `Redis at ${where} is empty: the store ${storeId} is gone from it; nothing is written until it is back`,
+      `Redis at ${where} is empty: the store ${storeId} is gone; nothing is written until the store is back`,
     );
   }
 
@@ -276,7 +276,7 @@ export class RedisMeta implements MetaStore {
     if (then === now) return;
     throw new ServerRefused(
       `the store was created over ${then === '' ? 'one master' : `the masters ${then}`}, and WALLETD_STORE names ` +
-        `${now === '' ? 'one' : now}: which of them has a shard follows from their order`,
+        `${now === '' ? 'one' : now}: their order determines which of them has a shard`,
     );
   }
 }

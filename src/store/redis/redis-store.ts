@@ -122,8 +122,8 @@ export class RedisStore implements Store {
       const online = replicasOnline(parseInfo(await reads.use((client) => client.info('replication'))));
       if (online === 0) return;
       throw new ServerRefused(
-        `the master ${name} has ${online} replica(s), and answers wait for none of them: nodes that share it can lose what ` +
-          `was answered in a failover; set WALLETD_DURABILITY to replicas:1 or synced:1`,
+        `the master ${name} has ${online} replica(s), but answers wait for none of them: nodes that share it can lose ` +
+          `acknowledged entries in a failover; set WALLETD_DURABILITY to replicas:1 or synced:1`,
       );
     });
   }

@@ -119,7 +119,7 @@ export class RedisWal implements Wal {
     const master = await router.masters.of(shard);
     await master.appends.use((client) => this.meta.checkStore(client, master));
     throw new RecoveryError(
-      `the log of shard ${shard} has no head (key ${keys.head(shard)}): bring it back from a copy of this Redis, ` +
+      `the log of shard ${shard} has no head (key ${keys.head(shard)}): restore it from a copy of this Redis, ` +
         'or restore a backup elsewhere',
     );
   }

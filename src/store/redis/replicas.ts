@@ -29,7 +29,7 @@ export async function replicaAlerts(
 /** Alert for a master of a cluster that has no replica to fail over to. */
 export async function failoverAlerts(client: Redis, master: string): Promise<string[]> {
   const online = replicasOnline(parseInfo(await client.info('replication')));
-  return online > 0 ? [] : [`the master ${master} has no replica: when it ends, its shards wait for its return`];
+  return online > 0 ? [] : [`the master ${master} has no replica: if it fails, its shards wait for its return`];
 }
 
 async function alertOf(at: RedisOptions, keys: Keys, serverCheck: ServerCheck): Promise<string | undefined> {

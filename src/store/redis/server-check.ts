@@ -137,7 +137,7 @@ async function waitForFile(client: Redis, first: ReadonlyMap<string, string>): P
   for (let info = first; isRewriting(info); info = parseInfo(await client.info())) {
     if (performance.now() >= endMs) {
       throw new ServerRefused(
-        'Redis is rewriting its append-only file, and may have none before that is done: ' +
+        'Redis is rewriting its append-only file, and may have no complete one until then: ' +
           'wait until INFO persistence shows aof_rewrite_in_progress:0 and aof_rewrite_scheduled:0',
       );
     }
@@ -159,14 +159,14 @@ function checkRole(info: Info, durability: Durability): void {
   }
   if (durability.type === 'synced' && !isVersion(version, SYNCED_VERSION_MIN)) {
     throw new ServerRefused(
-      `Redis is version ${version}, and WALLETD_DURABILITY synced:N needs 7.2 or later: take replicas:N`,
+      `Redis is version ${version}, and WALLETD_DURABILITY synced:N needs 7.2 or later: use replicas:N`,
     );
   }
   const wanted = waitsFor(durability);
   const online = replicasOnline(info);
   if (online < wanted) {
     throw new ServerRefused(
-      `WALLETD_DURABILITY is ${durability.type}:${wanted}, but Redis has ${online} replica(s) online: start more, or lower it`,
+      `WALLETD_DURABILITY is ${durability.type}:${wanted}, but Redis has ${online} replica(s) online: start more replicas, or lower the number`,
     );
   }
 }
@@ -186,7 +186,7 @@ function checkMode(info: Info, isCluster: boolean): void {
   if ((mode === 'cluster') === isCluster) return;
   throw new ServerRefused(
     isCluster
-      ? 'this Redis is no cluster: begin its address with redis://'
+      ? 'this Redis is not a cluster: begin its address with redis://'
       : 'this Redis is part of a cluster: begin its address with redis+cluster://',
   );
 }
@@ -206,9 +206,9 @@ function judge(rule: Rule, value = 'unknown'): void {
   const { setting, wanted, why } = rule;
   if (wanted.includes(value)) return;
   throw new ServerRefused(
-    `Redis has ${setting} ${value}, and it should be ${wanted.join(' or ')}: ${why}; ` +
+    `Redis has ${setting} ${value}, but it should be ${wanted.join(' or ')}: ${why}; ` +
       `set it with: redis-cli CONFIG SET ${setting} ${wanted[0]} (and in redis.conf)` +
-      (FSYNC.includes(rule) ? ', or ask for less with WALLETD_DURABILITY' : ''),
+      (FSYNC.includes(rule) ? ', or lower the requirement with WALLETD_DURABILITY' : ''),
   );
 }
 
@@ -230,8 +230,8 @@ async function findConfig(client: Redis, setting: string): Promise<readonly stri
  */
 export function hiddenSettings(why: string): ServerRefused {
   return new ServerRefused(
-    `Redis does not let walletd see its settings (${why}): create a store as a user who may CONFIG GET (initiator or ` +
-      'restorer in config/users.acl), or, where the host forbids it, vouch for them with WALLETD_REDIS_TRUST_CONFIG=true',
+    `walletd may not read the settings of Redis (${why}): create a store as a user who may use CONFIG GET (initiator or ` +
+      'restorer in config/users.acl), or, if the host forbids it, confirm the settings with WALLETD_REDIS_TRUST_CONFIG=true',
   );
 }
 

@@ -7,21 +7,21 @@ const FULL = /^OOM/;
 const SENTENCES: readonly (readonly [beginning: RegExp, sentence: string])[] = [
   [FULL, 'Redis is at its memory limit and wrote nothing: raise maxmemory'],
   [/^READONLY/, 'this Redis has become a read-only replica and wrote nothing: waiting for the new master'],
-  [/^MISCONF/, 'Redis cannot write its disk and refuses writes: make room or repair the disk'],
-  [/^NOREPLICAS/, 'Redis has too few replicas (min-replicas-to-write) and wrote nothing: start them'],
+  [/^MISCONF/, 'Redis cannot write to its disk and refuses writes: free up space or repair the disk'],
+  [/^NOREPLICAS/, 'Redis has too few replicas (min-replicas-to-write) and wrote nothing: start more replicas'],
   [
     /^max number of clients reached/,
-    'Redis has no connection left: raise maxclients, or end the clients that hold them (CLIENT LIST)',
+    'Redis has no free connections: raise maxclients, or disconnect clients (CLIENT LIST)',
   ],
   [/^LOADING/, 'Redis is loading its data: waiting for it'],
   [/^MASTERDOWN/, 'this Redis is a replica whose master is down: waiting for a master'],
   [/^BUSY/, 'another script keeps Redis busy: end it with SCRIPT KILL or FUNCTION KILL'],
   [/^(MOVED|ASK|CROSSSLOT)/, 'this Redis is part of a cluster: begin its address with redis+cluster://'],
-  [/^(CLUSTERDOWN|TRYAGAIN)/, 'nobody in the Redis Cluster serves this slot now: waiting'],
-  [/cluster support disabled/, 'this Redis is no cluster: begin its address with redis://'],
+  [/^(CLUSTERDOWN|TRYAGAIN)/, 'no node of the Redis Cluster currently serves this slot: waiting'],
+  [/cluster support disabled/, 'this Redis is not a cluster: begin its address with redis://'],
   [
     /sentinels are unreachable.*NOAUTH/,
-    'the sentinels ask for a password of their own: end WALLETD_STORE with ?sentinel=user:password, or ?sentinel=:password',
+    'the sentinels require their own password: end WALLETD_STORE with ?sentinel=user:password, or ?sentinel=:password',
   ],
   [
     /sentinels are unreachable.*WRONGPASS/,
@@ -29,24 +29,27 @@ const SENTENCES: readonly (readonly [beginning: RegExp, sentence: string])[] = [
   ],
   [
     /sentinels are unreachable.*(unknown command|Protocol error)/,
-    'what answers at the address of a sentinel is none: redis+sentinel:// takes the ports of sentinels, not of Redis',
+    'the server at the address of a sentinel is not a sentinel: redis+sentinel:// needs the ports of sentinels, not of Redis',
   ],
-  [/sentinels are unreachable.*No such master/, 'the sentinels know no master of the name that ends WALLETD_STORE'],
+  [
+    /sentinels are unreachable.*No such master/,
+    'the sentinels know no master with the name at the end of WALLETD_STORE',
+  ],
   [
     /certificate/,
     'the TLS certificate is refused: NODE_EXTRA_CA_CERTS must name the file of its CA, and the certificate this address',
   ],
   [/^All sentinels are unreachable/, 'no sentinel answers'],
-  [/^Protocol error/, 'what answers at this address is not Redis'],
-  [/^NOAUTH/, 'Redis asks for a password: put it into WALLETD_STORE'],
-  [/^AUTH <password> called without any password/, 'this Redis has no password, and WALLETD_STORE gives one'],
+  [/^Protocol error/, 'the server at this address is not Redis'],
+  [/^NOAUTH/, 'Redis requires a password: add it to WALLETD_STORE'],
+  [/^AUTH <password> called without any password/, 'this Redis has no password, but WALLETD_STORE has one'],
   [/^WRONGPASS/, 'Redis does not accept the user or password in WALLETD_STORE'],
   [
     /^(NOPERM|The user executing the script|ACL failure in script)/,
-    'the ACL of this Redis user lacks a right that walletd needs; docs/redis.md has all',
+    'the ACL of this Redis user lacks a right that walletd needs; docs/redis.md lists all of them',
   ],
   [/^(Connection is closed|Stream isn't writeable|read ECONNRESET|write EPIPE)/, 'the connection to Redis was lost'],
-  [/Function not found/, 'the function of walletd is missing in Redis: it is loaded again at the next connection'],
+  [/Function not found/, 'a walletd function is missing in Redis: it is loaded again at the next connection'],
 ];
 
 /** Errors of a server that is down or not ready; a retry may succeed. */

@@ -23,12 +23,12 @@ export async function opening(identityFile: string): Promise<(source: BackupSour
     .map((line) => line.trim());
   const decrypter = new Decrypter();
   const identities = lines.filter((line) => line !== '' && !line.startsWith('#'));
-  if (identities.length === 0) throw new ToolError(`${identityFile} holds no age identity`);
+  if (identities.length === 0) throw new ToolError(`${identityFile} contains no age identity`);
   for (const identity of identities) {
     try {
       decrypter.addIdentity(identity);
     } catch {
-      throw new ToolError(`${identityFile} holds a line that is not an age identity`);
+      throw new ToolError(`${identityFile} contains a line that is not an age identity`);
     }
   }
   return (source) => ({ ...source, size: async () => undefined, open: () => decrypted(source, decrypter) });

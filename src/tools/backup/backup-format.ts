@@ -59,7 +59,7 @@ export function sealFileHeader(): Buffer {
 export function checkFileHeader(bytes: Buffer): void {
   if (AGE.startsWith(bytes.toString('latin1')) && bytes.length > 0) {
     throw new ToolError(
-      'is encrypted by age: restore and verify open it with --identity, anything else takes what `age -d` makes of it',
+      'is encrypted with age: restore and verify read it with --identity; for other commands, decrypt it with `age -d`',
     );
   }
   if (bytes.length < FILE_HEADER_LENGTH || bytes.toString('latin1', 0, 8) !== MAGIC) {

@@ -75,7 +75,7 @@ export async function* framesOfFile(
     onProgress: (done) => onProgress(done, bytes),
     onEnd: (part) => {
       if (part.bytes >= bytes) return;
-      throw new ToolError(`${source.name} has become shorter while it was read`);
+      throw new ToolError(`${source.name} became shorter while it was read`);
     },
     untilByte: bytes,
   });
@@ -143,7 +143,7 @@ export async function* blocksOf(
   try {
     while (reader.position < bytes) {
       const block = await reader.next(bytes);
-      if (block === undefined) throw new ToolError(`${source.name} has become shorter while it was read`);
+      if (block === undefined) throw new ToolError(`${source.name} became shorter while it was read`);
       yield { block, frames: await reader.openBlock(block) };
     }
   } finally {
@@ -174,7 +174,7 @@ class CompleteSoFar {
 
   part(name: string, received: number): CompletePart {
     const { bytes, blocks, segments, meta, end } = this;
-    if (segments === 0) throw new ToolError(`${name} has no whole segment: the first one was cut off`);
+    if (segments === 0) throw new ToolError(`${name} has no complete segment: the first one was cut off`);
     if (meta?.type !== 'meta' || end?.type !== 'end') throw new ToolError(`${name} lacks its meta record or its end`);
     return { bytes, blocks, segments, cutBytes: received - bytes, meta: meta.bytes, coverage: end.coverage };
   }
@@ -253,7 +253,10 @@ class BlockReader {
   }
 
   private damage(place: number, whole: number): ToolError {
-    const rest = whole === FILE_HEADER_LENGTH ? 'nothing before that is whole' : `the first ${whole} bytes are whole`;
+    const rest =
+      whole === FILE_HEADER_LENGTH
+        ? 'nothing before that position is complete'
+        : `the first ${whole} bytes are complete`;
     return new ToolError(`${this.name} is damaged at byte ${place}: wrong checksum; ${rest}`);
   }
 

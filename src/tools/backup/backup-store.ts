@@ -65,7 +65,7 @@ export class BackupStore {
     mark: async (shard) => markOf(must(this.whole.coverage.shards[shard], 'an end tells of all shards')),
     missingDays: async () => [],
     find: async () => {
-      throw new ToolError(`${this.path} is a file, in which rounds are not looked up`);
+      throw new ToolError(`${this.path} is a file, in which rounds cannot be looked up`);
     },
   };
   private readonly blocks: Omit<Block, 'data'>[] = [];
@@ -184,7 +184,7 @@ export class BackupStore {
     const data = Buffer.allocUnsafe(header.length);
     for (let done = 0; done < data.length; ) {
       const { bytesRead } = await this.file.read(data, done, data.length - done, end - header.length + done);
-      if (bytesRead === 0) throw new ToolError(`${this.path} has become shorter while it was read`);
+      if (bytesRead === 0) throw new ToolError(`${this.path} became shorter while it was read`);
       done += bytesRead;
     }
     return await openBlock(header, data);

@@ -133,7 +133,7 @@ export async function writeNewBackup(
   } catch (error) {
     await writer.close().catch(() => {});
     // After an abort, the partial file may already belong to a new backup with the same name.
-    if (signal.aborted) throw new ToolError('interrupted: nothing was kept');
+    if (signal.aborted) throw new ToolError('interrupted: nothing was saved');
     await rm(partial, { force: true });
     throw error;
   } finally {
@@ -148,13 +148,13 @@ async function create(path: string, partial: string, change?: ChangeSink): Promi
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
     throw new ToolError(
-      `${partial} exists: another backup is being written, or one was cut off; if so, remove the file`,
+      `${partial} exists: another backup is being written, or one was cut off; in the second case, remove the file`,
     );
   }
 }
 
 async function mustBeFree(path: string): Promise<void> {
-  if (await exists(path)) throw new ToolError(`${path} is there already; --follow continues it`);
+  if (await exists(path)) throw new ToolError(`${path} already exists; --follow continues it`);
 }
 
 export async function exists(path: string): Promise<boolean> {
@@ -165,7 +165,7 @@ export async function exists(path: string): Promise<boolean> {
 export async function writeToPipe(sink: ByteSink, frames: Frames, signal: AbortSignal): Promise<number> {
   const writer = await BackupWriter.begin(sink);
   for await (const frame of frames) {
-    if (signal.aborted) throw new ToolError('interrupted: what has gone through the pipe is cut off');
+    if (signal.aborted) throw new ToolError('interrupted: the backup in the pipe is cut off');
     if (frame.type === 'end') await writer.endSegment(frame);
     else await writer.add(frame);
   }

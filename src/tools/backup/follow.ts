@@ -183,7 +183,8 @@ class Follower {
         : [],
     );
     if (names.length === 0) return [];
-    if (archive === undefined) throw new ToolError(`rounds of shard ${this.shard} are in an archive: name it`);
+    if (archive === undefined)
+      throw new ToolError(`rounds of shard ${this.shard} are in an archive: set WALLETD_ARCHIVE`);
     const mark = requiredAfter(undefined, events);
     const records = await archive.find(this.shard, names, ALL_DAYS, mark);
     const found = new Set(records.map(({ player, round }) => `${player} ${round}`));
@@ -201,8 +202,8 @@ class Follower {
   private anotherHistory(error?: RecoveryError): ToolError {
     const why = error === undefined ? '' : ` (${error.fact})`;
     return new ToolError(
-      `the log of shard ${this.shard} does not go on from ${formatLsn(this.head.lsn)}, where the backup ends: ` +
-        `it is damaged, or of another history${why}; begin a new backup in another file`,
+      `the log of shard ${this.shard} does not continue from ${formatLsn(this.head.lsn)}, where the backup ends: ` +
+        `it is damaged, or has a different history${why}; begin a new backup in another file`,
     );
   }
 }

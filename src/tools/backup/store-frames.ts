@@ -150,7 +150,7 @@ class ShardSource {
         return;
       }
       yield { type: 'snapshot-abandoned', shard };
-      await this.explain(manifest.id, problem ?? `the log does not have ${formatLsn(manifest.start.lsn)} any more`);
+      await this.explain(manifest.id, problem ?? `the log no longer has ${formatLsn(manifest.start.lsn)} any more`);
     }
   }
 
@@ -214,7 +214,7 @@ class ShardSource {
     if (this.required === undefined) return;
     throw new ToolError(
       `closed rounds of shard ${this.shard} are in an archive, up to record ${formatMark(this.required)}, and there is none: ` +
-        'name it with WALLETD_ARCHIVE, or bring its folder back',
+        "set WALLETD_ARCHIVE, or bring the archive's folder back",
     );
   }
 
@@ -281,8 +281,8 @@ class ShardSource {
     const first = await firstEntry(this.shard, this.store);
     const { lsn } = await this.store.wal.head(this.shard);
     if (isComplete(first, lsn)) return;
-    const found = first === undefined ? 'it has none' : `it begins at ${formatLsn(first.lsn)}`;
-    throw new ToolError(`shard ${this.shard} has no whole snapshot, and its log is not complete: ${found}`);
+    const found = first === undefined ? 'it has no entries' : `it begins at ${formatLsn(first.lsn)}`;
+    throw new ToolError(`shard ${this.shard} has no complete snapshot, and its log is incomplete: ${found}`);
   }
 }
 

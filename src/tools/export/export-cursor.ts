@@ -35,7 +35,7 @@ export class ExportCursor {
     }
     const { storeId, positions } = this.parse(text);
     if (storeId !== this.storeId) {
-      throw new ToolError(`${this.path} belongs to store ${storeId}, and this is store ${this.storeId}`);
+      throw new ToolError(`${this.path} belongs to store ${storeId}, but this is store ${this.storeId}`);
     }
     if (positions.length !== this.shards) this.refuse();
     return positions.map((position) => {
@@ -66,8 +66,6 @@ export class ExportCursor {
   }
 
   private refuse(): never {
-    throw new ToolError(
-      `${this.path} is not a cursor of walletd export: remove it, and say with --from where to begin`,
-    );
+    throw new ToolError(`${this.path} is not a cursor of walletd export: remove it, and choose a start with --from`);
   }
 }

@@ -34,6 +34,7 @@ export async function startOf(shard: number, wanted: Position | undefined, reade
 
 function sentence(shard: number, wanted: Position | undefined, first: Entry): string {
   const begins = `the log of shard ${shard} begins at ${formatLsn(first.lsn)} (${new Date(first.timeMs).toISOString()})`;
-  const before = wanted === undefined ? 'what was before' : `what was before, and after ${formatLsn(wanted.lsn)},`;
-  return `${begins}: ${before} cannot be had any more`;
+  const before =
+    wanted === undefined ? 'the entries before it' : `the entries between ${formatLsn(wanted.lsn)} and this one`;
+  return `${begins}: ${before} are no longer available`;
 }

@@ -56,7 +56,7 @@ export async function* exportEvents(reader: StoreReader, options: ExportOptions)
     const positions = feeds.map(({ position }) => position);
     const isIdle = positions.every((position, shard) => position === before[shard]);
     if (isIdle && following === undefined)
-      throw new ToolError('the log ends before its head: `walletd verify` says where');
+      throw new ToolError('the log ends before its head: `walletd verify` shows where');
     yield { text, positions };
     if (isIdle) await pause(signal);
     await reader.yieldTurn();

@@ -76,7 +76,7 @@ async function* entriesOf(
     }
   }
   if (beginsMs !== undefined) {
-    notes.push(`the log has been trimmed: of what was before ${new Date(beginsMs).toISOString()} it has not all`);
+    notes.push(`the log has been trimmed: events before ${new Date(beginsMs).toISOString()} are incomplete`);
   }
 }
 

@@ -56,7 +56,7 @@ export function* entriesOf(file: Buffer, reader: StoreReader, errors: Error[]): 
   for (let at = 0; at < file.length; ) {
     const start = at + LENGTH_BYTES;
     const end = start <= file.length ? start + file.readUInt32BE(at) : start;
-    if (end > file.length) throw new ToolError(`the file is cut off: its last whole entry ends at byte ${at}`);
+    if (end > file.length) throw new ToolError(`the file is cut off: its last complete entry ends at byte ${at}`);
     const entry = maybeEntry(file.subarray(start, end), reader, errors);
     if (entry !== undefined) yield entry;
     at = end;

@@ -146,11 +146,11 @@ class ShardSearch {
     const replay = await snapshotReplay(shard, reader, 'oldest-first', ({ message }) => this.notes.push(message));
     const begins = `the log of shard ${shard} begins at ${formatLsn(first.lsn)} (${new Date(first.timeMs).toISOString()})`;
     if (replay === undefined) {
-      this.notes.push(`${begins}, and no snapshot tells what was before`);
+      this.notes.push(`${begins}, and no snapshot shows the history before that`);
       return [];
     }
     const archive = reader.archive === undefined ? '' : ' and the archive';
-    this.notes.push(`${begins}; what was before is what ${replay.name}${archive} remembers`);
+    this.notes.push(`${begins}; of the history before that, only the contents of ${replay.name}${archive} are known`);
     await addArchivedRounds(replay.wallets, shard, query, reader);
     const search = (wallet: Wallet) => {
       rounds.noteAll(wallet);

@@ -51,7 +51,7 @@ export async function findLostItems(
       errors.push(error as Error);
     }
     const [first] = errors;
-    if (first !== undefined) notes.push(`${path} cannot be read as a whole: ${first.message}`);
+    if (first !== undefined) notes.push(`${path} cannot be read completely: ${first.message}`);
   }
   for (const [shard, lsn] of reached) {
     for await (const page of rawEntriesAfter(shard, lsn, reader)) {

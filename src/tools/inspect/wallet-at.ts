@@ -25,7 +25,7 @@ export async function walletAt(username: string, at: At | undefined, reader: Sto
   const { manifest } = replay;
   if (manifest !== undefined && !isEarlyEnough(at, shard, { end: manifest.end.lsn, timeMs: manifest.timeMs })) {
     const earliest = `${new Date(manifest.timeMs).toISOString()}, or ${shard}:${formatLsn(manifest.end.lsn)}`;
-    throw new ToolError(`nothing that early is there: shard ${shard} begins at ${earliest}`);
+    throw new ToolError(`nothing that early is available: shard ${shard} begins at ${earliest}`);
   }
   let { lsn } = replay.start;
   let timeMs = manifest?.timeMs ?? 0;

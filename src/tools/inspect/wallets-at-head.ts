@@ -41,7 +41,7 @@ export async function walletsAtHead(
     }
   } catch (error) {
     if (!(error instanceof RecoveryError || error instanceof AssertionFailure)) throw error;
-    problem = `what players have now is that at ${formatLsn(lsn)} of shard ${shard}: ${error.message}`;
+    problem = `current balances are those at ${formatLsn(lsn)} of shard ${shard}: ${error.message}`;
   }
   const found = [...usernames].flatMap((username) => {
     const wallet = replay.wallets.get(username);

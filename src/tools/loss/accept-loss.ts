@@ -137,5 +137,5 @@ function isFoldOf(found: Head, { problem, reached, snapshot }: Salvaged): boolea
 
 function checkUntouched(shard: number, head: Head | undefined, expected: Head): void {
   if (head !== undefined && isSameHead(head, expected)) return;
-  throw new RecoveryError(`the log of shard ${shard} has been written to since it was examined: examine it again`);
+  throw new RecoveryError(`the log of shard ${shard} has been written to since it was examined: run the command again`);
 }

@@ -122,7 +122,9 @@ export async function acceptArchiveLoss(
 }
 
 function writtenTo(shard: number): RecoveryError {
-  return new RecoveryError(`the log of shard ${shard} has been written to since it was examined: examine it again`);
+  return new RecoveryError(
+    `the log of shard ${shard} has been written to since it was examined: run the command again`,
+  );
 }
 
 /**

@@ -79,7 +79,7 @@ export async function salvage(shard: number, genesis: Head, deps: SalvageDeps): 
   }
   if (best !== undefined) return best;
   throw new RecoveryError(
-    `shard ${shard} has neither a whole snapshot nor the beginning of its log: restore a backup into an empty store`,
+    `shard ${shard} has neither a complete snapshot nor the beginning of its log: restore a backup into an empty store`,
   );
 }
 

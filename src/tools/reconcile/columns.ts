@@ -77,7 +77,8 @@ const PARTS = ['columns', 'always', 'statuses', 'zone'];
 export function parseColumns(text: string): Columns {
   const mapping = mustObject(parseJson(text), 'the mapping');
   const stranger = Object.keys(mapping).find((part) => !PARTS.includes(part));
-  if (stranger !== undefined) throw new ToolError(`the mapping has "${stranger}": it can have ${PARTS.join(', ')}`);
+  if (stranger !== undefined)
+    throw new ToolError(`the mapping has an unknown part "${stranger}": the parts are ${PARTS.join(', ')}`);
   return {
     names: { ...NAMES, ...mapFields(mapping.columns, 'columns', namesOf) },
     always: mapFields(mapping.always, 'always', mustText),
@@ -122,7 +123,9 @@ function statusesOf(value: unknown): [string, PlatformState][] {
     }
     const other = given.get(status.toUpperCase());
     if (other !== undefined && other !== state) {
-      throw new ToolError(`"${status}" is twice in "statuses" of the mapping: large and small letters are the same`);
+      throw new ToolError(
+        `"${status}" appears twice in "statuses" of the mapping: upper and lower case are not distinguished`,
+      );
     }
     given.set(status.toUpperCase(), state);
   }
@@ -131,7 +134,7 @@ function statusesOf(value: unknown): [string, PlatformState][] {
 
 function mustZone(value: unknown): string {
   if (typeof value === 'string' && /^(Z|[+-]\d\d:\d\d)$/.test(value)) return value;
-  throw new ToolError('"zone" of the mapping must be Z, or as +07:00');
+  throw new ToolError('"zone" of the mapping must be Z, or an offset such as +07:00');
 }
 
 function mustText(value: unknown, what: string): string {

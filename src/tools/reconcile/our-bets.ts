@@ -35,7 +35,7 @@ export async function eachRound(shard: number, reader: StoreReader, take: TakeRo
   for await (const page of readLog(shard, replay.start, reader)) {
     for (const read of page) {
       if (reader.archive === undefined && read.entry.events.some(({ type }) => type === 'rounds-archived')) {
-        throw new ToolError(`rounds of shard ${shard} are in an archive: name it with WALLETD_ARCHIVE`);
+        throw new ToolError(`rounds of shard ${shard} are in an archive: set WALLETD_ARCHIVE`);
       }
       replay.take(read);
     }

@@ -40,11 +40,11 @@ export function platformRecord({ line, fields }: RawRecord, columns: Columns, sc
     return isId(text) ? text : fail(`${field} cannot be ${shown(text)}`);
   };
   const currency = must('currency');
-  if (!CURRENCY.test(currency)) fail(`${shown(currency)} is no currency`);
+  if (!CURRENCY.test(currency)) fail(`${shown(currency)} is not a currency`);
   const status = must('status');
   const state =
     columns.statuses.get(status.toUpperCase()) ??
-    fail(`the status ${shown(status)} is unknown: say in "statuses" of the mapping what it means`);
+    fail(`the status ${shown(status)} is unknown: map it in "statuses" of the mapping`);
   const amount = (field: 'stake' | 'payout') => {
     const text = must(field);
     const scale = scales.of(currency);
@@ -64,7 +64,9 @@ export function platformRecord({ line, fields }: RawRecord, columns: Columns, sc
     stake: isReversed ? undefined : amount('stake'),
     payout: state === 'SETTLED' ? amount('payout') : undefined,
     timeMs:
-      time === undefined ? undefined : (maybeTime(time, columns.zone) ?? fail(`no time with a zone: ${shown(time)}`)),
+      time === undefined
+        ? undefined
+        : (maybeTime(time, columns.zone) ?? fail(`not a time with a zone: ${shown(time)}`)),
   };
 }
 

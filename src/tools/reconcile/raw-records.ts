@@ -33,11 +33,10 @@ export async function* rawRecords(
     const next = await texts.next();
     if (next.done) return;
     begin += next.value;
-    if (begin.length > RECORD_MAX_BYTES && begin.trim() === '')
-      throw new ToolError('it begins with nothing but blanks');
+    if (begin.length > RECORD_MAX_BYTES && begin.trim() === '') throw new ToolError('it begins with blanks only');
   }
   const first = begin.trimStart().charAt(0);
-  if (first === '[') throw new ToolError("it is a JSON array: give a record on each line, as jq -c '.[]' makes them");
+  if (first === '[') throw new ToolError("it is a JSON array: write one record per line, for example with jq -c '.[]'");
   const whole = following(begin, texts);
   yield* first === '{' ? jsonRecords(whole, columns) : csvRecords(whole, columns, begin);
 }

@@ -50,7 +50,7 @@ export class Spill<T> {
       unlinkSync(path);
     } catch (error) {
       throw new ToolError(
-        `cannot make a temporary file in ${folder} (TMPDIR names another folder): ${messageOf(error)}`,
+        `cannot create a temporary file in ${folder} (set TMPDIR to use another folder): ${messageOf(error)}`,
       );
     }
   }
@@ -111,7 +111,7 @@ export class Spill<T> {
   }
 
   private noRoom(why: string): ToolError {
-    return new ToolError(`no room for temporary files in ${this.folder} (TMPDIR names another folder): ${why}`);
+    return new ToolError(`no space for temporary files in ${this.folder} (set TMPDIR to use another folder): ${why}`);
   }
 }
 
@@ -122,7 +122,7 @@ function valuesOf<T>(bytes: Buffer): T[] {
 function readWhole(file: number, block: Buffer, at: number): void {
   for (let done = 0; done < block.length; ) {
     const bytes = readSync(file, block, done, block.length - done, at + done);
-    if (bytes === 0) throw new ToolError('a temporary file has lost what was written to it');
+    if (bytes === 0) throw new ToolError('a temporary file has lost data');
     done += bytes;
   }
 }

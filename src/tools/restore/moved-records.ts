@@ -42,7 +42,7 @@ export class MovedRecords {
     const rank = known.indexOf(source);
     if (rank !== -1) return rank;
     if (known.length === OWNERS_MAX) {
-      throw new ToolError('too many players have the same hash in one shard: choose another number of shards');
+      throw new ToolError('too many players in one shard have the same hash: choose a different number of shards');
     }
     return known.push(source) - 1;
   }

@@ -209,7 +209,7 @@ class Resharding {
   private place(username: string, source: number): number {
     const { shards, shardOf } = this.options;
     if (shardOf(username, this.mustBegun().source.shards) !== source) {
-      throw new ToolError(`shard ${source} has a player who belongs into another one: ${username}`);
+      throw new ToolError(`shard ${source} has a player who belongs to a different shard: ${username}`);
     }
     return shardOf(username, shards);
   }

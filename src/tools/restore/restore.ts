@@ -78,12 +78,12 @@ class Restore {
     const formats = openFormats(meta);
     checkCreated(at, formats.createdMs);
     const wasCreated = await keepTrying('create the store', patience, () => target.createIncomplete(meta));
-    if (!wasCreated) throw new ToolError('a restore needs an empty store');
+    if (!wasCreated) throw new ToolError('a restore requires an empty store');
     for (let shard = 0; shard < formats.shards; shard++) await mustBeEmpty(shard, target, patience);
     const archive = await target.openArchive?.(formats.storeId);
     const days = archive && (await keepTrying('look into the archive', patience, () => archive.days()));
     if (days !== undefined && days.length > 0) {
-      throw new ToolError('a restore needs an empty archive, too: name a new database in WALLETD_ARCHIVE');
+      throw new ToolError('a restore also requires an empty archive: set WALLETD_ARCHIVE to a new database');
     }
     return new Restore(meta, target, archive, formats, at, patience);
   }
@@ -95,7 +95,7 @@ class Restore {
     }
     const number = frame.type === 'archived' ? frame.record.shard : frame.shard;
     const shard = this.shards[number];
-    if (shard === undefined) throw new ToolError(`there are data of shard ${number}, and the store has no such shard`);
+    if (shard === undefined) throw new ToolError(`there is data of shard ${number}, but the store has no such shard`);
     switch (frame.type) {
       case 'snapshot-begun':
         return await shard.beginSnapshot(frame.manifest);
@@ -161,7 +161,7 @@ class Restore {
     const puts = records.map((record) => ({ ...record, remembers: true }));
     if (targetArchive === undefined) {
       throw new ToolError(
-        'closed rounds of this store are in an archive, and the new one has none: set WALLETD_ARCHIVE',
+        'closed rounds of this store are in an archive, but the new store has no archive: set WALLETD_ARCHIVE',
       );
     }
     await keepTrying('write to the archive', this.patience, () => targetArchive.put(puts));
@@ -189,7 +189,7 @@ class Restore {
 function checkCreated(at: At | undefined, createdMs: number): void {
   if (at?.type !== 'time' || at.timeMs >= createdMs) return;
   const [wanted, created] = [at.timeMs, createdMs].map((ms) => new Date(ms).toISOString());
-  throw new ToolError(`there was no store at ${wanted}: it was created at ${created}`);
+  throw new ToolError(`there was no store at ${wanted}: the store was created at ${created}`);
 }
 
 /**
@@ -202,6 +202,6 @@ export async function mustBeEmpty(shard: number, target: TargetStore, patience: 
   if (entries.length === 0 && snapshots.length === 0) return;
   const what = entries.length > 0 ? 'a log' : 'snapshots';
   throw new ToolError(
-    `a restore needs an empty store, and this one still has ${what} of shard ${shard}: empty it completely`,
+    `a restore requires an empty store, and this one still has ${what} of shard ${shard}: empty it completely`,
   );
 }

@@ -60,7 +60,7 @@ export class ShardFold {
       replay.take({ entry, bytes });
     } catch (error) {
       if (!(error instanceof AssertionFailure)) throw error;
-      throw new ToolError(`entry ${formatLsn(entry.lsn)} of shard ${this.shard} does not fit: ${error.message}`);
+      throw new ToolError(`entry ${formatLsn(entry.lsn)} of shard ${this.shard} cannot be applied: ${error.message}`);
     }
     for (const _event of entry.events) replay.wallets.hibernateNext();
   }

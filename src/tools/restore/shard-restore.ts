@@ -116,11 +116,11 @@ export class ShardRestore {
     const end = this.snapshot?.manifest.end.lsn ?? LSN_ZERO;
     const isWhole = this.isPast || (last === undefined ? head.lsn.sequence === 0 : isSameHead(last, head));
     if (!isWhole || compareLsn(this.lsn, end) < 0) {
-      throw new ToolError(`shard ${shard} ends at ${formatLsn(this.lsn)}, and should reach ${formatLsn(head.lsn)}`);
+      throw new ToolError(`shard ${shard} ends at ${formatLsn(this.lsn)}, but should reach ${formatLsn(head.lsn)}`);
     }
     const wanted = at?.type === 'lsns' ? at.lsns.get(shard) : undefined;
     if (wanted !== undefined && !isSameLsn(this.lsn, wanted)) {
-      const before = `the one before is ${formatLsn(this.lsn)}`;
+      const before = `the previous entry is ${formatLsn(this.lsn)}`;
       throw new ToolError(`shard ${shard} has no entry ${formatLsn(wanted)}: ${before}`);
     }
   }
@@ -138,7 +138,7 @@ export class ShardRestore {
     // backup file, this check runs before the end of the file is read.
     if (!isEarlyEnough(this.at, this.shard, { end: end.lsn, timeMs })) {
       const earliest = `${new Date(timeMs).toISOString()}, or ${this.shard}:${formatLsn(end.lsn)}`;
-      throw new ToolError(`nothing that early is there: shard ${this.shard} begins at ${earliest}`);
+      throw new ToolError(`nothing that early is available: shard ${this.shard} begins at ${earliest}`);
     }
     await this.snapshot.publish();
     this.required = this.snapshot.manifest.tallies?.archived;

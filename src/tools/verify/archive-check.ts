@@ -83,7 +83,7 @@ export class ArchiveCheck {
         const key = keyOf(username, productId, roundId);
         const gone = this.gone.get(key);
         if (gone !== undefined && gone.checksum !== crc32(image)) {
-          this.add(`round ${roundId} of ${username} came back in entry ${formatLsn(lsn)} as another one than had left`);
+          this.add(`round ${roundId} of ${username} came back in entry ${formatLsn(lsn)} with different content`);
         }
         this.gone.delete(key);
       }
@@ -99,7 +99,7 @@ export class ArchiveCheck {
     if (archive === undefined) {
       if (this.gone.size > 0 || this.required !== undefined) {
         throw new ToolError(
-          `rounds of shard ${this.shard} are in an archive: name it with WALLETD_ARCHIVE, or bring its folder back`,
+          `rounds of shard ${this.shard} are in an archive: set WALLETD_ARCHIVE, or bring the archive's folder back`,
         );
       }
       return;
@@ -172,15 +172,15 @@ export class ArchiveCheck {
 
   private checkRound(record: ArchiveRecord, username: string, productId: string, roundId: string): void {
     const { shard, day, player, round, ids, image } = record;
-    assert(this.reader.shardOf(username) === shard, 'it is of a player of another shard');
-    assert(player === hashOfPlayer(username) && round === hashOfName(productId, roundId), 'it has another name');
+    assert(this.reader.shardOf(username) === shard, 'it belongs to a player of a different shard');
+    assert(player === hashOfPlayer(username) && round === hashOfName(productId, roundId), 'it has a different name');
     const copy = Wallet.begin(this.tables.draft(), 'XXX', username);
     const members = addSerializedRound(copy, image);
-    assert(copy.openBets === 0, 'nothing of it is open');
-    assert(dayOf(Math.max(...members.map(({ updatedMs }) => updatedMs))) === day, 'it is of another day');
+    assert(copy.openBets === 0, 'no part of it is open');
+    assert(dayOf(Math.max(...members.map(({ updatedMs }) => updatedMs))) === day, 'it belongs to a different day');
     const named = members.filter(({ kind }) => kind !== 'mark');
     const isSame = ids.length === named.length && named.every((item, i) => isNamed(ids[i], item, productId, roundId));
-    assert(isSame, 'it is found by other ids');
+    assert(isSame, 'its keys belong to other ids');
     for (const { held, paid, payout, stake } of members) {
       assert(held >= 0 && paid >= 0 && paid <= (payout ?? stake), 'no more is paid than was to be paid');
     }

@@ -44,7 +44,7 @@ export class AuditCheck {
       this.adopt(theirs);
     } else if (mine.count !== theirs.count || mine.hash !== theirs.hash) {
       this.add(
-        `snapshot ${id} has ${describe(theirs)} at ${formatLsn(start.lsn)}, and the log makes ${describe(mine)}`,
+        `snapshot ${id} has ${describe(theirs)} at ${formatLsn(start.lsn)}, but the log yields ${describe(mine)}`,
       );
     }
   }
@@ -62,11 +62,11 @@ export class AuditCheck {
     if (noted === undefined || this.wasSeen) return;
     const mine = this.chains.get(noted.since);
     if (mine === undefined) {
-      this.add(`the noted audit chain begins at ${noted.since}, and this store has none that does`);
+      this.add(`the noted audit chain begins at ${noted.since}, but this store has no such chain`);
     } else if (noted.count > mine.count) {
-      this.add(`${describe(noted)} were noted, and this store has ${describe(mine)}`);
+      this.add(`${describe(noted)} were noted, but this store has ${describe(mine)}`);
     } else if (noted.since !== begun.since || noted.count >= begun.count) {
-      this.add(`the first ${noted.count} operations are others than were noted: ${describe(noted)}`);
+      this.add(`the first ${noted.count} operations differ from the noted ones: ${describe(noted)}`);
     }
   }
 

@@ -70,7 +70,7 @@ export class CheckedReplay {
         this.books.post(wallet, event);
         this.comparison?.pass(wallet, lsn);
       } catch (error) {
-        this.break(error, 'event', `the event of ${event.username} in entry ${formatLsn(lsn)} does not fit`);
+        this.break(error, 'event', `the event of ${event.username} in entry ${formatLsn(lsn)} cannot be applied`);
       }
     }
   }

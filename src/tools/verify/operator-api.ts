@@ -219,7 +219,7 @@ export class OperatorApi implements PlayerSource {
     } catch {
       // Report invalid JSON with the same error as a missing list.
     }
-    throw new ToolError(`what listens at ${this.url} does not answer as walletd does`);
+    throw new ToolError(`the program at ${this.url} does not answer like walletd`);
   }
 
   private async ask(method: string, path: string, timeoutMs: number): Promise<string> {
@@ -238,9 +238,9 @@ export class OperatorApi implements PlayerSource {
       if (error instanceof ToolError) throw error;
       const why =
         error.name === 'AbortError' || error.name === 'TimeoutError'
-          ? `it did not answer within ${timeoutMs / 1000} s: it hangs, or the way to it does`
+          ? `it did not answer within ${timeoutMs / 1000} s: the server or the network hangs`
           : error.message;
-      throw new ToolError(`cannot ask the server at ${this.url}: ${why}`, { cause: error });
+      throw new ToolError(`cannot reach the server at ${this.url}: ${why}`, { cause: error });
     });
   }
 
@@ -277,7 +277,9 @@ function trustOf(certificate: Buffer | undefined): object {
   if (certificate === undefined) return {};
   const { fingerprint256 } = new X509Certificate(certificate);
   const checkServerIdentity = (_host: string, shown: { fingerprint256: string }) =>
-    shown.fingerprint256 === fingerprint256 ? undefined : new Error("it has another certificate than the settings'");
+    shown.fingerprint256 === fingerprint256
+      ? undefined
+      : new Error('its certificate differs from the one in the settings');
   return { ca: certificate, allowPartialTrustChain: true, checkServerIdentity };
 }
 

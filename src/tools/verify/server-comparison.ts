@@ -79,17 +79,17 @@ export class ServerComparison {
   end({ username, version }: Wallet): void {
     const expected = this.expected.get(username);
     if (expected === undefined) {
-      if (!this.late.has(username)) this.add(`${username} is in the log, and the server does not have that player`);
+      if (!this.late.has(username)) this.add(`${username} is in the log, but not on the server`);
     } else if (!expected.isDone) {
       expected.isDone = true;
-      this.add(`${username} has version ${expected.version} on the server, and the log ends with version ${version}`);
+      this.add(`${username} has version ${expected.version} on the server, but the log ends with version ${version}`);
     }
   }
 
   /** Reports missing players. Must be called after `end` has processed all wallets. */
   finish(): void {
     for (const { username, isDone } of this.expected.values()) {
-      if (!isDone) this.add(`${username} is on the server, and not in the log`);
+      if (!isDone) this.add(`${username} is on the server, but not in the log`);
     }
   }
 
@@ -98,7 +98,7 @@ export class ServerComparison {
     const text = formatUnits(balance, this.scales.of(currency));
     if (text === expected.balance && currency === expected.currency) return;
     const theirs = `${expected.balance} ${expected.currency}`;
-    this.add(`${username} has ${theirs} on the server at version ${version}, and ${text} ${currency} in the log`);
+    this.add(`${username} has ${theirs} on the server at version ${version}, but ${text} ${currency} in the log`);
   }
 
   private add(what: string): void {

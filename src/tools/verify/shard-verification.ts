@@ -76,7 +76,7 @@ export class ShardVerification {
       await this.replayFrom(base);
     } else {
       const begins = `the log of shard ${shard} begins at ${this.first && formatLsn(this.first.lsn)}`;
-      this.findings.add('log', `${begins}, and there is no snapshot of what was before`);
+      this.findings.add('log', `${begins}, and no snapshot covers the entries before that`);
     }
     this.last = before;
     const read = () => faultIn(() => this.readLog(snapshots));
@@ -206,14 +206,14 @@ export class ShardVerification {
     const { last, head, reader, shard } = this;
     const [end, expected] = [formatLsn(last.lsn), formatLsn(head.lsn)];
     if (!isSameLsn(last.lsn, head.lsn)) {
-      throw new RecoveryError(`the log of shard ${shard} ends at ${end}, and its head says ${expected}`);
+      throw new RecoveryError(`the log of shard ${shard} ends at ${end}, but its head is ${expected}`);
     }
     if (!isSameHead(last, head)) {
-      throw new RecoveryError(`the last entry of shard ${shard} is ${end}, and its head names another one`);
+      throw new RecoveryError(`the last entry of shard ${shard} is ${end}, but its head names a different one`);
     }
     if (beyond !== undefined && isSameHead(await reader.wal.head(shard), head)) {
       throw new RecoveryError(
-        `the log of shard ${shard} goes on to ${formatLsn(beyond)}, and its head says ${expected}`,
+        `the log of shard ${shard} continues to ${formatLsn(beyond)}, but its head is ${expected}`,
       );
     }
   }

@@ -73,17 +73,21 @@ export class SnapshotCheck {
   private checkHead(id: string, mine: Head, logs: Head): void {
     const isOfLost = (fence: Lsn) => compareLsn(mine.lsn, fence) < 0 && mine.lsn.sequence >= fence.sequence;
     if (isSameHead(mine, logs) || this.accepted.some(isOfLost)) return;
-    this.add(`snapshot ${id} names another entry ${formatLsn(mine.lsn)} than the log has at ${formatLsn(logs.lsn)}`);
+    this.add(
+      `snapshot ${id} names entry ${formatLsn(mine.lsn)}, which differs from entry ${formatLsn(logs.lsn)} of the log`,
+    );
   }
 
   private isWithin({ id, start, end }: Manifest, head: Head, before: Head): boolean {
     if (compareLsn(end.lsn, head.lsn) > 0) {
-      this.add(`snapshot ${id} ends at ${formatLsn(end.lsn)}, beyond the end of the log: it has lost entries`);
+      this.add(`snapshot ${id} ends at ${formatLsn(end.lsn)}, beyond the end of the log: the log has lost entries`);
       return false;
     }
     if (start.lsn.sequence < before.lsn.sequence) {
       const from = formatLsn(before.lsn);
-      this.add(`snapshot ${id} needs the log from ${formatLsn(start.lsn)} on, and it has been trimmed up to ${from}`);
+      this.add(
+        `snapshot ${id} needs the log from ${formatLsn(start.lsn)} on, but the log has been trimmed up to ${from}`,
+      );
       return false;
     }
     return true;

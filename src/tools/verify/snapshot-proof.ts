@@ -34,7 +34,7 @@ export class SnapshotProof {
         this.replay.apply(event, lsn);
       } catch (error) {
         const { message } = assertionOf(error);
-        this.add(`does not take the event of ${event.username} in entry ${formatLsn(lsn)}: ${message}`);
+        this.add(`does not accept the event of ${event.username} in entry ${formatLsn(lsn)}: ${message}`);
         this.hasFailed = true;
       }
     }
@@ -44,7 +44,7 @@ export class SnapshotProof {
   async compare(wallets: Wallets, reader: StoreReader): Promise<void> {
     if (this.hasFailed) return;
     const mine = this.replay.wallets;
-    if (mine.count > wallets.count) this.add(`has ${mine.count} players, and the log has ${wallets.count}`);
+    if (mine.count > wallets.count) this.add(`has ${mine.count} players, but the log has ${wallets.count}`);
     try {
       await forEachWallet(wallets, reader, (wallet, position) => {
         const other = position < mine.count ? mine.at(position) : undefined;
@@ -64,7 +64,7 @@ export class SnapshotProof {
 function differenceOf(mine: Wallet, wallet: Wallet): string {
   const { username, version } = wallet;
   if (mine.username !== username) return `has ${mine.username} where the log has ${username}`;
-  if (mine.version !== version) return `has version ${mine.version} of ${username}, and the log has ${version}`;
+  if (mine.version !== version) return `has version ${mine.version} of ${username}, but the log has ${version}`;
   const what = mine.balance === wallet.balance ? 'another history' : 'another balance';
   return `has ${what} for ${username} than the log, at version ${version}`;
 }

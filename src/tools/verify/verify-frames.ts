@@ -68,7 +68,7 @@ class FramesVerification {
     }
     const number = frame.type === 'archived' ? frame.record.shard : frame.shard;
     const shard = this.shards[number];
-    if (shard === undefined) throw new ToolError(`there are data of shard ${number}, and the store has no such shard`);
+    if (shard === undefined) throw new ToolError(`there is data of shard ${number}, but the store has no such shard`);
     await shard.take(frame);
   }
 
@@ -141,7 +141,7 @@ class ShardFrames {
   async finish({ head, archived }: ShardCoverage): Promise<ShardReport> {
     const { shard, first, last, entries, events, manifest, replay } = this;
     if (!this.isBroken && !isSameHead(last, head)) {
-      this.break('log', `shard ${shard} ends at ${formatLsn(last.lsn)}, and should reach ${formatLsn(head.lsn)}`);
+      this.break('log', `shard ${shard} ends at ${formatLsn(last.lsn)}, but should reach ${formatLsn(head.lsn)}`);
     }
     if (replay !== undefined && !replay.isBroken) {
       await replay.finish(!this.isBroken);
@@ -208,7 +208,9 @@ class ShardFrames {
     if (manifest === undefined) {
       this.follow(first);
     } else if (!isSameHead(first.head, manifest.start)) {
-      throw new RecoveryError(`snapshot ${manifest.id} of shard ${shard} does not begin where the log does`);
+      throw new RecoveryError(
+        `snapshot ${manifest.id} of shard ${shard} does not begin at the same position as the log`,
+      );
     }
   }
 

@@ -149,7 +149,7 @@ test('an interrupted backup leaves no file', () =>
         yield frame;
       }
     };
-    await assert.rejects(writeNewBackup(path, stopping(), stop.signal), /interrupted: nothing was kept/);
+    await assert.rejects(writeNewBackup(path, stopping(), stop.signal), /interrupted: nothing was saved/);
     assert.ok(!existsSync(path) && !existsSync(`${path}.partial`));
   }));
 
@@ -171,21 +171,21 @@ test('a backup that is interrupted during a store outage leaves no file', () =>
     assert.ok(!existsSync(path) && !existsSync(`${path}.partial`));
     const next = await BackupWriter.create(path, `${path}.partial`);
     answer();
-    await assert.rejects(written, /interrupted: nothing was kept/);
+    await assert.rejects(written, /interrupted: nothing was saved/);
     assert.ok(existsSync(`${path}.partial`), 'of the next backup, which has begun meanwhile');
     await next.close();
     const late = writeNewBackup(`${path}-2`, stalled(), stop.signal);
     await until('the store is asked', () => asked === 2);
     assert.ok(!existsSync(`${path}-2.partial`), 'interrupted before it began');
     answer();
-    await assert.rejects(late, /interrupted: nothing was kept/);
+    await assert.rejects(late, /interrupted: nothing was saved/);
   }));
 
 test('neither an existing file nor a file being written is overwritten', () =>
   inFolder(async (path) => {
     const wal = await recordedHistory({ bets: 2 });
     writeFileSync(path, 'precious');
-    await assert.rejects(write(path, framesOf(wal)), /is there already; --follow continues it/);
+    await assert.rejects(write(path, framesOf(wal)), /already exists; --follow continues it/);
     assert.equal(readFileSync(path, 'utf8'), 'precious');
     writeFileSync(`${path}-2.partial`, 'somebody');
     await assert.rejects(write(`${path}-2`, framesOf(wal)), /another backup is being written, or one was cut off/);
@@ -231,7 +231,7 @@ test('a cut-off file returns its complete segments, if any', () =>
       writeFileSync(cut, bytes.subarray(0, length));
       const segments = ends.filter((end) => end <= length).length;
       if (segments === 0) {
-        await assert.rejects(checkBackup(cut), /has no whole segment|is not a walletd backup/);
+        await assert.rejects(checkBackup(cut), /has no complete segment|is not a walletd backup/);
         continue;
       }
       const whole = await checkBackup(cut);

@@ -111,10 +111,7 @@ test('the follower waits out an outage and reports it once', async () => {
     return entriesIn(found) > 0;
   });
   assert.equal(warnings.length, 2);
-  assert.match(
-    warnings.join('\n'),
-    /^the store cannot be read, trying again: connect ECONNREFUSED\nthe store can be read/,
-  );
+  assert.match(warnings.join('\n'), /^the store cannot be read, retrying: connect ECONNREFUSED\nthe store can be read/);
   assert.ok(entriesIn(frames) >= 4);
 });
 
@@ -145,7 +142,7 @@ test('following waits until the owner restores the newest entries that the store
 test('a store with a different history at the same LSNs is not followed', async () => {
   const { coverage } = await copied(await recordedHistory());
   const refusal =
-    /the log of shard 0 does not go on from 3-\d+, where the backup ends: it is damaged, or of another hist/;
+    /the log of shard 0 does not continue from 3-\d+, where the backup ends: it is damaged, or has a different hist/;
   const longer = await recordedHistory({ bets: 40 });
   await assert.rejects(
     followed(longer, coverage, () => false),
@@ -170,7 +167,7 @@ test('a different entry at the last LSN means a different history', async () => 
   wal.intrude(0, { shard: 0, expected: previous, entries: [fence] });
   await assert.rejects(
     followed(wal, coverage, () => false),
-    /the log of shard 0 does not go on from/,
+    /the log of shard 0 does not continue from/,
   );
 });
 

@@ -204,7 +204,7 @@ test('only a following export waits out an outage', async () => {
   }
   assert.deepEqual([...names(linesOf(text))].sort(), eventsOf(store).sort());
   assert.deepEqual(warnings.slice(0, 2), [
-    'the store cannot be read, trying again: the store is away',
+    'the store cannot be read, retrying: the store is away',
     'the store can be read again',
   ]);
   failures = 0;
@@ -226,7 +226,7 @@ describe('the start of an export', () => {
       { lsn: { epoch: 1, sequence: 3 }, checksum: undefined },
       store.reader,
     );
-    assert.match(missing ?? '', /shard 0 begins at 1-5 .* after 1-3, cannot be had any more/);
+    assert.match(missing ?? '', /shard 0 begins at 1-5 .* between 1-3 and this one are no longer available/);
     assert.deepEqual(oldest.lsn, lsn);
     const lines: string[] = [];
     const starts = [oldest, ...(await startsOf(store.reader)).slice(1)];
@@ -314,7 +314,7 @@ describe('export cursor', () => {
     );
     await assert.rejects(
       new ExportCursor(path, 'store-b', 3).read(),
-      /belongs to store store-a, and this is store store-b/,
+      /belongs to store store-a, but this is store store-b/,
     );
   });
 

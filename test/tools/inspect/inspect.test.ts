@@ -24,7 +24,7 @@ test('readable entries of a broken log are shown with a note about the damage', 
     ],
   );
   assert.equal(found.players[0]?.wallet.balance, 90);
-  assert.match(found.notes.join(), /entry 1-4 is damaged.*is that at 1-3/s);
+  assert.match(found.notes.join(), /entry 1-4 is damaged.*are those at 1-3/s);
 });
 
 test('an entry with a wrong LSN is reported and causes no endless loop', async () => {
@@ -126,6 +126,6 @@ test('an orphans file that is cut off is refused', async () => {
   await assert.rejects(inspectOrphans(store.reader, Buffer.from([0, 0, 1, 0, 5])), ToolError);
   await assert.rejects(
     inspectOrphans(store.reader, Buffer.from([0, 0])),
-    /cut off: its last whole entry ends at byte 0/,
+    /cut off: its last complete entry ends at byte 0/,
   );
 });

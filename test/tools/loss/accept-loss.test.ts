@@ -143,7 +143,7 @@ for (const [what, lose] of [
     const host = await started(wal);
     await serves(host, what.startsWith('an entry') ? 970 : 920);
     await bet(host, 'later');
-    const accepted = /entry 2-\d+ of shard 0 does not follow from what is before it: a loss was accepted/;
+    const accepted = /entry 2-\d+ of shard 0 does not follow from the entries before it: a loss was accepted/;
     await assert.rejects(follow(wal, before), accepted);
     await assert.rejects(exported(wal, before), accepted);
     await assert.rejects(exported(wal, before), new RegExp(`--from 0:${formatLsn(mended.head.lsn)}$`));
@@ -287,7 +287,10 @@ test('entries written after the loss was found are not lost', async () => {
   const [loss] = await findLosses([0], deps);
   const elsewhere = await started(wal);
   await bet(elsewhere, 'late');
-  await assert.rejects(acceptLoss(loss as Loss, deps), /has been written to since it was examined: examine it again/);
+  await assert.rejects(
+    acceptLoss(loss as Loss, deps),
+    /has been written to since it was examined: run the command again/,
+  );
   await bet(elsewhere, 'later');
   await serves(elsewhere, 900);
 });

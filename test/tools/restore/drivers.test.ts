@@ -98,7 +98,7 @@ test('a store that is not empty is refused and left unchanged', () =>
   withStores(async ({ lmdb, redis }) => {
     for (const store of [lmdb('there'), redis('there')]) {
       assert.ok(await store.meta.create(META));
-      await assert.rejects(restoreInto(store, framesOf(await recordedHistory())), /needs an empty store/);
+      await assert.rejects(restoreInto(store, framesOf(await recordedHistory())), /requires an empty store/);
       assert.equal((await store.wal.head(0)).lsn.sequence, 0);
       assert.deepEqual(await store.meta.maybeRead(), META);
     }
@@ -110,11 +110,11 @@ test('remains of a store that was emptied by hand are refused', () =>
     const snapshots = restoreInto(redis('spent'), framesOf(await recordedHistory()));
     await assert.rejects(
       snapshots,
-      /needs an empty store, and this one still has snapshots of shard 1: empty it completely/,
+      /requires an empty store, and this one still has snapshots of shard 1: empty it completely/,
     );
     await server.call('XADD', 'gone:{0}:wal', '1-1', 'e', 'an entry');
     const log = restoreInto(redis('gone'), framesOf(await recordedHistory()));
-    await assert.rejects(log, /needs an empty store, and this one still has a log of shard 0: empty it completely/);
+    await assert.rejects(log, /requires an empty store, and this one still has a log of shard 0: empty it completely/);
     await assert.rejects(redis('gone').meta.maybeRead(), /not finished/);
   }));
 
@@ -132,7 +132,7 @@ test('an interrupted restore leaves a store that even a second restore refuses',
         store.meta.maybeRead(),
         /the restore of this store was not finished: empty it and restore again/,
       );
-      await assert.rejects(restoreInto(store, framesOf(await recordedHistory())), /needs an empty store/);
+      await assert.rejects(restoreInto(store, framesOf(await recordedHistory())), /requires an empty store/);
       assert.equal(await store.meta.create(META), false);
     }
   }));

@@ -386,7 +386,7 @@ test("a new log without its snapshot does not count as an empty store's log", as
   const { target, meta } = await resharded(framesOf(await played(3, 4)), 2);
   const [stored] = await target.wal.snapshots(0);
   target.wal.snapshotsOf(0).delete(stored?.id ?? '');
-  await assert.rejects(recovered(partsOf(target.wal), meta), /begins with .*, and there is no whole snapshot/);
+  await assert.rejects(recovered(partsOf(target.wal), meta), /begins with .*, and there is no complete snapshot/);
 });
 
 test('a store restored back into its former shard count has the same books', async () => {
@@ -467,7 +467,10 @@ test('a dry run makes all checks and reports the result of a real restore', asyn
   const history = await played(3, 8);
   const { shards } = await restoreInShards(framesOf(history), dryTarget(true), 4, restoring);
   assert.equal(shards.length, 4);
-  await assert.rejects(restoreInShards(framesOf(history), dryTarget(false), 4, restoring), /the new one has none/);
+  await assert.rejects(
+    restoreInShards(framesOf(history), dryTarget(false), 4, restoring),
+    /the new store has no archive/,
+  );
 });
 
 test('damage stops the restore, and the store is not ready to serve', async () => {
@@ -491,7 +494,7 @@ test('damage stops the restore, and the store is not ready to serve', async () =
 test('a player in the wrong shard stops the restore', async () => {
   const target = new MemoryTarget();
   const result = restoreInShards(framesOfRecorded(await recordedHistory()), target, 4, restoring);
-  await assert.rejects(result, /shard \d has a player who belongs into another one: player-/);
+  await assert.rejects(result, /shard \d has a player who belongs to a different shard: player-/);
   assert.equal(target.completed, undefined);
 });
 

@@ -94,11 +94,11 @@ test('nothing is written without a complete snapshot or the beginning of the log
   wal.snapshotsOf(0).damageChunk(id, 0);
   await assert.rejects(
     restored(framesOf(wal)),
-    /shard 0 has no whole snapshot, and its log is not complete: it begins/,
+    /shard 0 has no complete snapshot, and its log is incomplete: it begins/,
   );
   wal.snapshotsOf(0).delete(id);
   const frames = framesOf(wal);
-  await assert.rejects(frames.next(), /shard 0 has neither a whole snapshot nor the beginning of its log/);
+  await assert.rejects(frames.next(), /shard 0 has neither a complete snapshot nor the beginning of its log/);
 });
 
 test('a snapshot that covers more than the log stops the copy', async () => {
@@ -106,7 +106,10 @@ test('a snapshot that covers more than the log stops the copy', async () => {
   const { end } = await newest(wal);
   const { lsn } = await wal.head(0);
   wal.loseTail(0, lsn.sequence - end.lsn.sequence + 1);
-  await assert.rejects(restored(framesOf(wal)), /snapshot \w+ of shard 0 holds entries up to .* lost what is between/);
+  await assert.rejects(
+    restored(framesOf(wal)),
+    /snapshot \w+ of shard 0 contains entries up to .* lost the entries in between/,
+  );
 });
 
 test('a snapshot that is replaced while it is read causes no warning', async () => {

@@ -42,7 +42,7 @@ test('a log rewritten with a different amount contradicts the recorded head', as
   assert.deepEqual(messages(await look(await storyOf(500), noted)), []);
   const changed = await look(await storyOf(400), noted);
   assert.deepEqual(messages(changed), [
-    `audit: shard 0: the first 4 operations are others than were noted: 4 operations (${noted.hash.slice(0, 16)}…)`,
+    `audit: shard 0: the first 4 operations differ from the noted ones: 4 operations (${noted.hash.slice(0, 16)}…)`,
   ]);
 });
 
@@ -60,7 +60,7 @@ test('operator actions missing at the end contradict the recorded head', async (
   const noted = { ...headOf(await look(store)), count: 6 };
   assert.match(
     messages(await look(store, noted)).join(),
-    /audit: shard 0: 6 operations .* were noted, and this store has 4/,
+    /audit: shard 0: 6 operations .* were noted, but this store has 4/,
   );
 });
 
@@ -74,7 +74,7 @@ test("a snapshot whose audit chain differs from the log's is found", async () =>
   store.wal.snapshotsOf(0).replaceManifest(manifest.id, store.snapshotFormat.sealManifest({ ...manifest, tallies }));
   assert.match(
     messages(await look(store)).join(),
-    /audit: shard 0: snapshot \w+ has 2 operations \(abab.*and the log makes 2 operations/,
+    /audit: shard 0: snapshot \w+ has 2 operations \(abab.*but the log yields 2 operations/,
   );
 });
 

@@ -116,14 +116,14 @@ test('a missing first, middle or last entry is found', async () => {
   const head = formatLsn((await store.wal.head(0)).lsn);
   const found = async (lsn: string) => messages(await look(withEntry(store, lsn, () => undefined))).join();
   assert.match(await found('1-9'), /entry 1-10 of shard 0 does not follow 1-8/);
-  assert.match(await found(head), new RegExp(`ends at 1-42, and its head says ${head}`));
+  assert.match(await found(head), new RegExp(`ends at 1-42, but its head is ${head}`));
   // A log without its beginning was trimmed correctly only if a snapshot covers the missing part.
   assert.deepEqual(await found('1-1'), '');
   const young = new WrittenStore();
   await young.takeOver();
   await young.fund('ann', 1);
   const cut = withEntry(young, '1-1', () => undefined);
-  assert.match(messages(await look(cut)).join(), /begins at 1-2, and there is no snapshot/);
+  assert.match(messages(await look(cut)).join(), /begins at 1-2, and no snapshot/);
 });
 
 test('after a fault the check resumes at the next snapshot, including the server', async () => {
@@ -175,7 +175,7 @@ test('a snapshot from a different history of the same log is found', async () =>
   const real = await manifestOf(store, id);
   const other = { ...real, end: { ...real.end, checksum: real.end.checksum ^ 1 } };
   store.wal.snapshotsOf(0).replaceManifest(id, store.snapshotFormat.sealManifest(other));
-  assert.match(messages(await look(store.reader)).join(), new RegExp(`snapshot ${id} names another entry`));
+  assert.match(messages(await look(store.reader)).join(), new RegExp(`snapshot ${id} names entry`));
 });
 
 test('a false snapshot with valid checksums is found by --deep', async () => {
@@ -187,7 +187,7 @@ test('a false snapshot with valid checksums is found by --deep', async () => {
   ]);
   // Let ann play again, because a replay from the snapshot then detects the mismatch as well.
   await store.run(place([{ id: 'next' }]));
-  assert.match(messages(await look(store.reader)).join(), /event: .* of ann in entry 1-44 does not fit/);
+  assert.match(messages(await look(store.reader)).join(), /event: .* of ann in entry 1-44 cannot be applied/);
 });
 
 test('--deep finds a snapshot that lacks a player or has a different version', async () => {
@@ -232,7 +232,10 @@ test('an event that does not fit the wallet is found', async () => {
   const store = await storyOf();
   const about = { username: 'ann', version: 42, timeMs: store.nowMs };
   await store.write(0, { type: 'deposited', id: 'd', amount: 5, before: 0, after: 5, ...about });
-  assert.match(messages(await look(store.reader)).join(), /event of ann in entry 1-44 does not fit: a movement starts/);
+  assert.match(
+    messages(await look(store.reader)).join(),
+    /event of ann in entry 1-44 cannot be applied: a movement starts/,
+  );
 });
 
 test('a server with a different balance, version or set of players is found', async () => {
@@ -245,19 +248,17 @@ test('a server with a different balance, version or set of players is found', as
     return messages(report);
   };
   assert.deepEqual(await found((ann) => [{ ...ann, balance: '0.1101' }]), [
-    'server: shard 0: ann has 0.1101 THB on the server at version 41, and 0.11 THB in the log',
+    'server: shard 0: ann has 0.1101 THB on the server at version 41, but 0.11 THB in the log',
   ]);
   assert.deepEqual(await found((ann) => [{ ...ann, currency: 'EUR' }]), [
-    'server: shard 0: ann has 0.11 EUR on the server at version 41, and 0.11 THB in the log',
+    'server: shard 0: ann has 0.11 EUR on the server at version 41, but 0.11 THB in the log',
   ]);
   assert.deepEqual(await found((ann) => [{ ...ann, version: 42 }]), [
-    'server: shard 0: ann has version 42 on the server, and the log ends with version 41',
+    'server: shard 0: ann has version 42 on the server, but the log ends with version 41',
   ]);
-  assert.deepEqual(await found(() => []), [
-    'server: shard 0: ann is in the log, and the server does not have that player',
-  ]);
+  assert.deepEqual(await found(() => []), ['server: shard 0: ann is in the log, but not on the server']);
   assert.deepEqual(await found((ann) => [ann, { ...ann, username: 'zoe' }]), [
-    'server: shard 0: zoe is on the server, and not in the log',
+    'server: shard 0: zoe is on the server, but not in the log',
   ]);
 });
 
@@ -318,7 +319,7 @@ test('an empty log is intact, but a log with missing entries is not', async () =
   assert.deepEqual(messages(await look(store.reader)), []);
   await store.takeOver();
   const gone = withEntry(store, '1-1', () => undefined);
-  assert.match(messages(await look(gone)).join(), /log of shard 0 ends at 0-0, and its head says 1-1/);
+  assert.match(messages(await look(gone)).join(), /log of shard 0 ends at 0-0, but its head is 1-1/);
 });
 
 test('the list of findings is bounded, but their number is not', async () => {
