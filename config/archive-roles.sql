@@ -1,9 +1,9 @@
--- The roles of walletd's archive in PostgreSQL, with no more than they need: docs/archive.md says what each may do.
--- Run it once, as an administrator, in a database of its own and before walletd has made its tables:
+-- The roles of walletd's archive in PostgreSQL, with only the rights that they need: docs/archive.md lists the rights of each.
+-- Run this script once, as an administrator, in a separate database and before walletd has created its tables:
 --
 --   createdb walletd && psql --set ON_ERROR_STOP=1 --dbname walletd --file config/archive-roles.sql
 --
--- Then give both a password (\password walletd, \password walletd_reader): without one nobody logs in as them.
+-- Then give both a password (\password walletd, \password walletd_reader): without one, no client can log in as them.
 
 DO $$
 BEGIN
@@ -18,14 +18,14 @@ SELECT 'CREATE ROLE walletd_reader LOGIN' WHERE to_regrole('walletd_reader') IS 
 ALTER ROLE walletd NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION NOBYPASSRLS;
 ALTER ROLE walletd_reader NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION NOBYPASSRLS;
 
--- Nobody else connects; neither role makes schemas or temporary tables.
+-- No other user may connect; neither role may create schemas or temporary tables.
 REVOKE ALL ON DATABASE :"db" FROM PUBLIC;
 GRANT CONNECT ON DATABASE :"db" TO walletd, walletd_reader;
 
--- Before PostgreSQL 15 everybody may make tables in the schema public.
+-- Before PostgreSQL 15, all users may create tables in the schema public.
 REVOKE ALL ON SCHEMA public FROM PUBLIC;
 
--- A schema that the administrator owns. The tables in it are walletd's own, because only the owner of a table adds and removes
+-- A schema that the administrator owns. walletd owns the tables in it, because only the owner of a table can add and remove
 -- the table of a day.
 CREATE SCHEMA IF NOT EXISTS walletd;
 GRANT USAGE, CREATE ON SCHEMA walletd TO walletd;

@@ -46,7 +46,7 @@ export function shardMetrics(shards: readonly HostMeasures[]): Metric[] {
     ),
     gauge(
       'walletd_transactions',
-      'Transactions in memory.',
+      'Transactions of players who are not hibernated.',
       perShard(shards, (one) => one.transactions),
     ),
     gauge(
