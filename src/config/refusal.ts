@@ -31,7 +31,8 @@ function expectation(error: ErrorObject): string {
   }
   if (error.instancePath === '/store') return `must be ${STORE_FORMS}`;
   if (error.instancePath === '/archive') return 'must be postgres://user:password@host:port/database';
-  if (/token$/.test(error.instancePath)) return 'must have 16 or more characters that are valid in a header, without blanks';
+  if (/token$/.test(error.instancePath))
+    return 'must have 16 or more characters that are valid in a header, without blanks';
   if (error.instancePath === '/durability') return 'must be fsync, os, replicas:N or synced:N';
   if (/tokens\/\d+\/name$/.test(error.instancePath)) return 'must have 1 to 64 characters and no control characters';
   return (error.message ?? 'is not valid').replace(/,null$/, '');

@@ -140,7 +140,7 @@ test('restore refuses a cut-off backup before it writes, unless --accept-cut-off
     assert.equal(refused.status, 4);
     assert.match(
       refused.stderr,
-      /^walletd: the last segment of .* was cut off; .* goes to \S+Z: --accept-cut-off restores that\n$/,
+      /^walletd: the last segment of .* was cut off; .* goes up to \S+Z: --accept-cut-off restores that part\n$/,
     );
     assert.ok(!existsSync(`${folder}/new`));
     const accepted = await runCommand([...args, '--accept-cut-off']);

@@ -406,7 +406,7 @@ test('a snapshot with events that are lost is abandoned', async () => {
   wal.intrude(0, await foreignAppend(wal));
   wal.release();
   assert.equal((await unheard).type, 'failed');
-  assert.match(await abandoned(taking), /dropped meanwhile/);
+  assert.match(await abandoned(taking), /unloaded in the meantime/);
   assert.deepEqual(await manifests(wal), []);
   assert.equal(await (await TestHost.started({ wal })).balance('ann'), 1000);
 });

@@ -46,7 +46,7 @@ export function shardMetrics(shards: readonly HostMeasures[]): Metric[] {
     ),
     gauge(
       'walletd_transactions',
-      'Transactions of players who are not hibernated.',
+      'Transactions in memory, including those of hibernated players.',
       perShard(shards, (one) => one.transactions),
     ),
     gauge(
