@@ -121,6 +121,10 @@ const files = await nodeFiles();
 const filter = new KeyFilter(90, { low: 1, high: -2 }, () => {});
 filter.add(20_000, 1, 'round', 2);
 
+const { calls, ...others } = LINK_MESSAGES;
+// Earlier nodes send `calls` without `areSigned`, which a reader must not require.
+const { areSigned, ...callbacks } = calls.callbacks;
+
 /** Each kind with its format number and its bytes, or the text of a JSON file. */
 const KINDS: Readonly<Record<string, readonly [format: number, bytes: Buffer | string]>> = {
   head: [FORMAT_VERSION, encodeHead(HEAD)],
@@ -136,9 +140,9 @@ const KINDS: Readonly<Record<string, readonly [format: number, bytes: Buffer | s
   ...Object.fromEntries(
     Object.values(FRAMES).map((frame) => [`frame-${frame.type}`, [BACKUP_VERSION, Buffer.concat(sealFrame(frame))]]),
   ),
-  ...Object.fromEntries(
-    Object.values(LINK_MESSAGES).map((message) => [`link-${message.type}`, [WIRE, packr.pack(message)]]),
-  ),
+  ...Object.fromEntries(Object.values(others).map((message) => [`link-${message.type}`, [WIRE, packr.pack(message)]])),
+  'link-calls': [WIRE, packr.pack({ ...calls, callbacks })],
+  'link-calls-signed': [WIRE, packr.pack(calls)],
   ...Object.fromEntries([APPEND, SNAPSHOT, CLUSTER, META].map(redisFunction)),
   'cluster-member': [STORE_FORMAT, JSON.stringify(MEMBER)],
   'cluster-plan': [STORE_FORMAT, JSON.stringify(PLAN)],

@@ -959,7 +959,7 @@ function toMutant(where: Mutant['in'], [rule, bug, from, to, nth]: Row): Mutant 
   return { rule, bug, in: where, from, to, ...(nth !== undefined && { nth }) };
 }
 
-const WALLET_TEXT = textOf('../../../src/simulate/model/reference-wallet.js');
+const WALLET_TEXT = textOf('../../src/simulate/model/reference-wallet.js');
 const OPERATOR_TEXT = textOf('./reference-operator.js');
 
 /** Loads both modules, one of them changed by the mutant, if there is one. */
