@@ -192,8 +192,10 @@ export class AdminServer {
   /** Starts listening and resolves to the port. Rejects on failure, and if the server is closed before the port is open. */
   async listen(): Promise<number> {
     const { host, port } = this.deps.settings;
+    // For `localhost`, Fastify would open a second server on ::1, which has neither the guard nor a renewed certificate.
+    const address = host === 'localhost' ? '127.0.0.1' : host;
     await this.guard.whileOpening(() =>
-      this.app.listen({ host, port }).catch((error: Error) => {
+      this.app.listen({ host: address, port }).catch((error: Error) => {
         throw cannotListen(host, port, error);
       }),
     );

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import dns from 'node:dns';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';
@@ -122,3 +123,19 @@ for (const order of ['before', 'while']) {
     });
   }
 }
+
+test('an operator API on localhost is a single, guarded server', BOUNDED, async (t) => {
+  const both = [
+    { address: '127.0.0.1', family: 4 },
+    { address: '127.0.0.2', family: 4 },
+  ];
+  t.mock.method(dns, 'lookup', (name: string, ...rest: readonly unknown[]) => {
+    const done = rest.at(-1) as (error: null, found: unknown, family?: number) => void;
+    if ((rest[0] as { readonly all?: boolean } | undefined)?.all === true) done(null, both);
+    else done(null, name === 'localhost' ? '127.0.0.1' : name, 4);
+  });
+  const { admin } = await openNode(t, { 'admin.host': 'localhost', 'admin.port': 0 });
+  const socket = connect(await admin.listen(), '127.0.0.2');
+  t.after(() => socket.destroy());
+  await assert.rejects(once(socket, 'connect'), /ECONNREFUSED/);
+});
