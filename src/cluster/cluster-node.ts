@@ -7,6 +7,8 @@ import { writtenByNewer } from '../base/written-by-newer.js';
 import type { CallbackCodec } from '../callback/callback-codec.js';
 import type { MemberRecord, MembershipRegistry, RegistryView } from '../ports/table.js';
 import type { Head, Position } from '../ports/wal.js';
+import type { Explanation } from '../replica/explain.js';
+import { tagOf } from '../replica/tag-of.js';
 import { BACKGROUND, type SnapshotResult } from '../snapshot/snapshotter.js';
 import type { Shards } from '../threads/shards.js';
 import { isOtherArchive } from './archive-ids.js';
@@ -18,7 +20,7 @@ import { isKnownMessage } from './known-messages.js';
 import { BEAT_MS, Membership } from './membership.js';
 import { MissingMembers } from './missing-members.js';
 import { type Move, MoveHistory } from './move-history.js';
-import { Ownership, type OwnershipObserver, tagOf } from './ownership.js';
+import { Ownership, type OwnershipObserver } from './ownership.js';
 import { PauseWatch } from './pause-watch.js';
 import { PeerClocks } from './peer-clocks.js';
 import type { LinkHeartbeat, PeerAddress, PeerEvents, PeerLinks, PeerMessage, SignedOut } from './peer-protocol.js';
@@ -374,6 +376,11 @@ export class ClusterNode implements PeerEvents {
     await this.links.close();
   }
 
+  /** State of each shard on this node, and the reason, for operators. */
+  get explanations(): readonly Explanation[] {
+    return this.ownership.explanations;
+  }
+
   get heldCount(): number {
     return this.ownership.heldCount;
   }
@@ -443,7 +450,7 @@ export class ClusterNode implements PeerEvents {
     const claims = [...view.claims].filter(([, claim]) => view.members.has(claim.tag));
     this.routes.claims(claims.map(([shard, claim]) => [shard, claim.tag]));
     if (view.plan !== undefined) this.deps.local.allowFormat(view.plan.format);
-    this.ownership.reclaim(view);
+    this.ownership.reclaim();
     this.warnOfDifferences(view);
     this.router.flush();
     this.tick();

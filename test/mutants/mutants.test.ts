@@ -54,6 +54,8 @@ test("a mutant's test passes without the bug", async () => {
 
 /** True if the title is that of a transcript test, which is named after its file. */
 function isTranscript(title: string): boolean {
-  const [, name] = /^scenario (\S+\.txt)/.exec(title) ?? [];
-  return name !== undefined && read(`test/scenarios/${name}`).length > 0;
+  const [, scenario] = /^scenario (\S+\.txt)/.exec(title) ?? [];
+  const [, story] = /^story (\S+\.txt)/.exec(title) ?? [];
+  if (story !== undefined) return read(`test/replica/stories/${story}`).length > 0;
+  return scenario !== undefined && read(`test/scenarios/${scenario}`).length > 0;
 }

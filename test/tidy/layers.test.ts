@@ -29,7 +29,9 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   tools: ['snapshot', 'log', 'archive', 'ports', 'wallet', 'listener', 'base'],
   callback: ['wallet', 'base'],
   threads: ['callback', 'upkeep', ...CORE, 'wallet', 'base'],
-  cluster: ['threads', 'callback', 'snapshot', 'engine', 'log', 'ports', 'wallet', 'base'],
+  // The life of one shard as a pure state machine.
+  replica: ['threads', 'engine', 'ports', 'base'],
+  cluster: ['replica', 'threads', 'callback', 'snapshot', 'engine', 'log', 'ports', 'wallet', 'base'],
   // Admission rules, shared by all listeners.
   listener: ['base'],
   peer: ['cluster', 'listener', 'base'],
