@@ -24,6 +24,11 @@ export const BEAT_MS = 200;
 const HASTE_MS = 50;
 /** Minimum interval between two writes of this member's record. */
 const RECORD_MS = 1000;
+/**
+ * A read of the registry that takes this long shows nothing about the members. It is as long as a member must be silent
+ * to be suspected dead: with 200 ms, a registry that is merely slow hid dead members for ever.
+ */
+const UNANSWERED_MS = 1000;
 /** The registry counts as unreachable after this long without an answer. */
 const SEEN_MS = 5000;
 
@@ -94,7 +99,7 @@ export class Membership {
     const nowMs = clock.monotonicMs();
     const sinceMs = nowMs - this.askedMs;
     if (this.asking !== undefined) {
-      if (sinceMs >= BEAT_MS) watch.registrySilent(nowMs);
+      if (sinceMs >= UNANSWERED_MS) watch.registrySilent(nowMs);
       return;
     }
     if (this.isHasty || sinceMs >= BEAT_MS || (sinceMs >= HASTE_MS && this.isAnyMemberSuspect(nowMs))) void this.ask();

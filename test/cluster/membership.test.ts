@@ -18,6 +18,8 @@ class Bench {
   readonly membership: Membership;
   record = RECORD;
   answer: 'member' | 'gone' | 'silent' = 'member';
+  /** How long the registry takes to answer. */
+  slowMs = 0;
 
   constructor() {
     const { time, watch, said } = this;
@@ -34,6 +36,7 @@ class Bench {
     const table: Partial<MembershipRegistry> = {
       join: async (_, { isFull }) => void said.push(isFull ? 'join, full' : 'join'),
       beat: async (): Promise<HeartbeatAnswer> => {
+        if (this.slowMs > 0) await new Promise<void>((resolve) => time.after(this.slowMs, resolve));
         if (this.answer === 'silent') throw new Error('the table is away');
         if (this.answer === 'gone') return { type: 'gone' };
         return { type: 'member', beats: new Map([[PEER, '7']]), view };
@@ -85,5 +88,13 @@ test('a silent registry does not prove that a member is dead', async () => {
   assert.equal(bench.isPeerGone(), false, 'nobody could have seen a beat');
   bench.answer = 'member';
   await bench.time.pass(2000);
+  assert.equal(bench.isPeerGone(), true);
+});
+
+test('a slow registry still shows that a member is dead', async () => {
+  const bench = new Bench();
+  await bench.membership.join();
+  bench.slowMs = 300;
+  await bench.time.pass(5000);
   assert.equal(bench.isPeerGone(), true);
 });
