@@ -4,8 +4,10 @@ import { loadSettings } from '../config/load.js';
 import { readBackup } from '../node/overview/backup-file.js';
 import { EXIT } from '../node/settings/exit-codes.js';
 import { loadTls } from '../node/settings/tls.js';
-import type { Facts } from '../tools/status/status.js';
+import type { Facts, Readiness, ShardReadiness } from '../tools/status/status.js';
+import { ToolError } from '../tools/store-reader.js';
 import { OperatorApi } from '../tools/verify/operator-api.js';
+import { argument } from './argument.js';
 import { conclude, helpText, type Outcome, type OutputOptions } from './command.js';
 import { formatAge, formatAgo, formatBytes } from './print/format.js';
 import { formatTable } from './print/table.js';
@@ -15,6 +17,7 @@ const WORDS = { now: 'WRONG ', soon: 'LOOK  ' } as const;
 
 interface StatusOptions extends OutputOptions {
   readonly server?: string;
+  readonly shard?: number;
 }
 
 export function addStatus(program: Command): void {
@@ -22,22 +25,34 @@ export function addStatus(program: Command): void {
     .command('status')
     .description('show the health of the running server on one screen')
     .option('--server <url>', 'its operator API (default: from the settings); the token is that of admin.token')
+    .option(
+      '--shard <n>',
+      'explain one shard instead: its state, and the event that it waits for',
+      argument(parseShard),
+    )
     .option('--json', 'print a JSON object instead')
     .addHelpText(
       'after',
       helpText({
-        exitCodes: `${EXIT.ok} no problems, ${EXIT.failure} a problem, or no answer within five seconds.`,
-        examples: ['walletd status', 'walletd status --server http://127.0.0.1:3001 --json'],
+        exitCodes:
+          `${EXIT.ok} no problems, ${EXIT.failure} a problem, or no answer within five seconds. ` +
+          `With --shard: ${EXIT.ok} the shard serves on this node, ${EXIT.failure} it does not.`,
+        examples: [
+          'walletd status',
+          'walletd status --shard 3',
+          'walletd status --server http://127.0.0.1:3001 --json',
+        ],
       }),
     )
     .action((options: StatusOptions) => conclude(status(options), options));
 }
 
-async function status({ server }: StatusOptions): Promise<Outcome> {
+async function status({ server, shard }: StatusOptions): Promise<Outcome> {
   const settings = loadSettings({ ...process.env, WALLETD_INSECURE: 'true' }, ['signature.keys', 'store']);
   const url = server ?? operatorApiUrl(settings);
   const certificate = server === undefined ? loadTls(settings.admin.tls, 'admin.tls')?.certificate : undefined;
   const api = new OperatorApi(url.replace(/\/$/, ''), tokenForTools(settings), certificate, ANSWER_MS);
+  if (shard !== undefined) return explained(await api.readiness(), shard);
   const { facts, troubles } = await look(api, readBackup(settings.backup.metricsFile));
   const isHealthy = troubles.every(({ urgency }) => urgency !== 'now');
   const of = (which: Trouble['urgency']) =>
@@ -47,6 +62,45 @@ async function status({ server }: StatusOptions): Promise<Outcome> {
     json: () => [{ isHealthy, problems: of('now'), concerns: of('soon'), ...facts }],
     exitCode: isHealthy ? EXIT.ok : EXIT.failure,
   };
+}
+
+function parseShard(text: string): number {
+  if (!/^\d{1,4}$/.test(text)) throw new Error('it must be the number of a shard, from 0');
+  return Number(text);
+}
+
+/** The record of one shard. The server hides it from a caller without a token that may read. */
+function explained({ shards }: Readiness, shard: number): Outcome {
+  const found = shards.find((one) => one.shard === shard);
+  if (found === undefined) {
+    throw new ToolError(`the server reports ${shards.length} shards, and no shard ${shard}`);
+  }
+  return {
+    text: () => shardText(found),
+    json: () => [found],
+    exitCode: found.state === 'serving' ? EXIT.ok : EXIT.failure,
+  };
+}
+
+function shardText({ shard, state, reason, lsn, players, replica }: ShardReadiness): string {
+  if (replica === undefined) return `Shard ${shard} is ${state}. This walletd does not explain its shards.`;
+  const { sinceMillis, waitsFor, next, nextMillis } = replica;
+  const time = (ms: number) => new Date(ms).toISOString();
+  const problem = reason ?? replica.problem;
+  return formatTable(
+    ['', ''],
+    [
+      ['shard', String(shard)],
+      ['state', `${replica.state} since ${time(sinceMillis)}`],
+      ['waits for', waitsFor ?? 'nothing'],
+      [
+        'next',
+        next === null || nextMillis === null ? 'nothing on its own' : `${next}, ${time(nextMillis)} at the latest`,
+      ],
+      ...(problem === null ? [] : [['problem', problem]]),
+      ['log', `${lsn ?? 'not read'}, ${number(players ?? 0)} players in memory`],
+    ],
+  ).replace(/^\s*\n/, '');
 }
 
 function headline({ version, node, upMs, isReady }: Facts, url: string): string {

@@ -33,6 +33,8 @@ export class WalletService {
     private readonly deadlineMs: number,
     /** True if this node is connected to the cluster. Without a cluster it is always true. */
     private readonly isConnected: () => boolean = () => true,
+    /** Explanation of each shard's state, by shard; empty if there is none. */
+    private readonly explanations: () => readonly object[] = () => [],
   ) {}
 
   get isReady(): boolean {
@@ -83,6 +85,7 @@ export class WalletService {
 
   /** Human-readable status. It shows the head's LSN without the nonce and the checksum. */
   status(): readonly object[] {
+    const explanations = this.explanations();
     return this.shards.status().map(({ shard, state, players, waiting, head, reason }) => ({
       shard,
       state,
@@ -90,6 +93,7 @@ export class WalletService {
       waiting,
       lsn: head && formatLsn(head.lsn),
       reason,
+      replica: explanations[shard],
     }));
   }
 

@@ -25,6 +25,16 @@ test("status shows a server's health on one screen and in its exit code", async 
     const json = await runCommand(['status', '--json'], env);
     const { isHealthy, shardsServing } = JSON.parse(json.stdout);
     assert.deepEqual([isHealthy, shardsServing], [true, 4]);
+    const shard = await runCommand(['status', '--shard', '3'], env);
+    assert.equal(shard.status, 0);
+    assert.match(
+      shard.stdout,
+      /^shard +3\nstate +serving since \S+Z\nwaits for +nothing\nnext +nothing on its own\nlog +1-1, 0 players in memory\n/,
+    );
+    const record = JSON.parse((await runCommand(['status', '--shard', '3', '--json'], env)).stdout);
+    assert.equal(record.replica.state, 'serving');
+    const absent = await runCommand(['status', '--shard', '4'], env);
+    assert.deepEqual([absent.status, absent.stderr], [1, 'walletd: the server reports 4 shards, and no shard 4\n']);
     const stranger = await runCommand(['status'], { ...env, WALLETD_ADMIN_TOKEN: `${TOKEN}-not` });
     assert.equal(stranger.status, 1);
     assert.match(stranger.stderr, /answers 401: /);

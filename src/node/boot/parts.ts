@@ -13,6 +13,7 @@ import type { CallbackServer } from '../../http/callback-server.js';
 import type { CallbackTracer } from '../../http/callback-trace.js';
 import { loadHttpLibrary } from '../../http/http-library.js';
 import { type CountsByListener, newCounts } from '../../listener/connection-counts.js';
+import { SoloReplicas } from '../../replica/solo-replicas.js';
 import { DECISIONS_OF_TODAY } from '../../store/meta.js';
 import type { OnFenced } from '../../threads/host-observer.js';
 import type { Shards } from '../../threads/shards.js';
@@ -87,6 +88,8 @@ export interface Parts {
   readonly recorder: Recorder;
   /** Started once the shards serve. */
   readonly timeKeeper: TimeKeeper;
+  /** Shards of a node without a cluster, for operators; ticked every second. Undefined in a cluster. */
+  readonly solo: SoloReplicas | undefined;
   /** Used by the console; ticked every second. */
   readonly lastHour: LastHour;
   /** Sends traces; undefined if there is no trace collector. */
@@ -219,12 +222,14 @@ async function makeOtherParts(
   });
   const { execute, ask, takeSnapshots } = servedBy(shards, cluster);
   const status = () => shards.status();
+  const solo = cluster === undefined ? new SoloReplicas(status, systemClock) : undefined;
   const service = new WalletService(
     { execute, ask, status, takeSnapshots },
     meta.shards,
     systemClock,
     settings.requestDeadlineMs,
     () => cluster?.isReady ?? true,
+    () => (cluster ?? solo)?.explanations ?? [],
   );
   const callbackMetrics = new CallbackMetrics(statusCodesOf(settings.statusCodes.closed));
   const adminMetrics = new AdminMetrics();
@@ -316,6 +321,7 @@ async function makeOtherParts(
     certificates,
     recorder,
     timeKeeper,
+    solo,
     lastHour,
     tracer,
   };

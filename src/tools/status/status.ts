@@ -3,7 +3,25 @@ import type { Samples } from './samples.js';
 /** Answer of /readyz. */
 export interface Readiness {
   readonly status: string;
-  readonly shards: readonly { readonly shard: number; readonly state: string; readonly reason?: string }[];
+  readonly shards: readonly ShardReadiness[];
+}
+
+/** A shard in the answer of /readyz. An older walletd does not explain its shards. */
+export interface ShardReadiness {
+  readonly shard: number;
+  readonly state: string;
+  readonly reason?: string;
+  readonly lsn?: string;
+  readonly players?: number;
+  readonly replica?: {
+    readonly state: string;
+    readonly sinceMillis: number;
+    readonly waitsFor: string | null;
+    readonly next: string | null;
+    readonly nextMillis: number | null;
+    readonly problem: string | null;
+    readonly sentence: string;
+  };
 }
 
 /** Status of a server, read from its metrics scrape. The rules in `src/node/overview/alert-rules.ts` evaluate it. */
