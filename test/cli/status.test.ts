@@ -163,7 +163,7 @@ test('doctor names rights that the Redis user lacks and leaves nothing behind', 
     const trimless = await examine('trimless');
     assert.equal(trimless.status, 1);
     const found = trimless.findings.find(({ about }) => about === 'rights');
-    assert.equal(found?.says, 'this user may not XTRIM');
+    assert.equal(found?.says, 'this user may not use XTRIM');
     assert.match(found?.todo ?? '', /config\/users\.acl/);
     const keys = (await server.call('KEYS', '*')) as string[];
     assert.deepEqual(
