@@ -10,9 +10,9 @@ import type { Raced } from './raced.js';
 import { onTarget, TARGET_PLAYERS, type Target } from './target.js';
 
 export interface LoadSettings extends Omit<RaceSettings, 'connections' | 'rate' | 'players'>, StoreChoice {
-  /** Numbers of worker threads, each measured separately; 0 means inline. */
+  /** Worker thread counts, each measured separately; 0 means inline. */
   readonly workers: readonly number[];
-  /** Numbers of players, each measured in separate walletd processes. */
+  /** Player counts, each measured in separate walletd processes. */
   readonly players: readonly number[];
   /** Open bets that each player holds throughout the measured period. */
   readonly openBets: number;

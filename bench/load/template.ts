@@ -1,7 +1,7 @@
 import type { KeyObject } from 'node:crypto';
 import { sign } from '../../src/http/signature.js';
 
-/** Placeholder with as many digits as a player or play number. */
+/** Placeholders, each as wide as the player or play number that replaces it. */
 export const PLAYER_DIGITS = '#'.repeat(7);
 export const PLAY_DIGITS = '@'.repeat(10);
 

@@ -1,7 +1,7 @@
 import type { Answer } from '../wallet/decision.js';
 import { Problem } from './problem.js';
 
-/** Encodes a pending request in a path. Player and operation are only unique together. */
+/** Id of a pending request in URL paths. Encodes player and operation, which are unique only together. */
 export function approvalId(username: string, id: string): string {
   return `${encode(username)}.${encode(id)}`;
 }

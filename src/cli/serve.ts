@@ -75,7 +75,7 @@ async function serve(options: ServeOptions): Promise<void> {
    */
   const end = (exitCode: number) => {
     setTimeout(() => {
-      log.error({ code: 'stop-timed-out' }, 'stop timed out, outcomes are unknown');
+      log.error({ code: 'stop-timed-out' }, 'stop timed out, outcomes of pending requests are unknown');
       process.exit(EXIT.failure);
     }, stopMaxMs).unref();
     if (isEnding) return;

@@ -69,7 +69,7 @@ function parseShard(text: string): number {
   return Number(text);
 }
 
-/** The record of one shard. The server hides it from a caller without a token that may read. */
+/** The record of one shard. The server hides it from a caller without read access. */
 function explained({ shards }: Readiness, shard: number): Outcome {
   const found = shards.find((one) => one.shard === shard);
   if (found === undefined) {

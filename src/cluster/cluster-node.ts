@@ -314,7 +314,7 @@ export class ClusterNode implements PeerEvents {
     };
   }
 
-  /** Drains the named node, or stops its draining, for an operator. Rejects during an outage. */
+  /** Starts or stops draining the named node, for an operator. Rejects during an outage. */
   async drain(name: string, isDrained: boolean): Promise<ClusterRefusal | undefined> {
     const tag = this.tagNamed(name);
     if (tag === undefined || !(await this.deps.table.drain(tag, isDrained))) return 'no-such-node';

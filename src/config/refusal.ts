@@ -38,7 +38,7 @@ function expectation(error: ErrorObject): string {
   return (error.message ?? 'is not valid').replace(/,null$/, '');
 }
 
-/** A value inside a table has the table's source. */
+/** Formats the source of a setting. A value inside a table comes from the same source as the table. */
 function from(path: string, sources: Sources): string {
   for (let at = path; at !== ''; at = at.slice(0, Math.max(0, at.lastIndexOf('.')))) {
     const source = sources.get(at);

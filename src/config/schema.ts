@@ -493,7 +493,7 @@ export const settingsSchema = group({
     maxBytes: count(
       0,
       1e15,
-      'Bytes of log that are kept from before the oldest snapshots. All shards have equal shares.',
+      'Bytes of log to keep from before the oldest snapshots, divided equally among the shards.',
     ),
   }),
   memory: group({

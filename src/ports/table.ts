@@ -100,7 +100,7 @@ export interface MembershipRegistry {
   claim(shard: number, claim: Claim): Promise<void>;
   /** Releases the caller's ownership record. The caller must append nothing more. */
   release(shard: number, claim: Claim): Promise<void>;
-  /** Drains a member, or stops its draining, for an operator. Returns false if there is no such member. */
+  /** Starts or stops draining a member, for an operator. Returns false if there is no such member. */
   drain(tag: string, isDrained: boolean): Promise<boolean>;
   leave(tag: string): Promise<void>;
   /** Reads the registry without being a member. */

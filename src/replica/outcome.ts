@@ -26,7 +26,7 @@ export function waitFor(cause: Cause, node?: string, next?: Wait['next']): Wait 
   return { cause, node, next };
 }
 
-/** Sets the wait of an idle replica. */
+/** Sets what an idle replica is waiting for. */
 export function waiting(replica: Replica, cause: Cause, node?: string, next?: Wait['next']): Replica {
   return { ...replica, wait: waitFor(cause, node, next) };
 }

@@ -115,7 +115,7 @@ export interface Replica {
   readonly lookFromMs: number;
   /** Since when this node could take the shard; undefined if it cannot. */
   readonly readySinceMs: number | undefined;
-  /** Since when the log of a shard that this node should take does not answer. */
+  /** Since when this node could take the shard, except that the log does not answer. */
   readonly unseenSinceMs: number | undefined;
   /** Since when the shard stays with its owner because this node lacks the key filter. */
   readonly namelessSinceMs: number | undefined;

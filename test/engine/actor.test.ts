@@ -459,7 +459,7 @@ test('no shard forgets a round when the clock jumps', async () => {
   assert.deepEqual(repeat, { type: 'accepted', before: 100, after: 90, isRepeat: true });
 });
 
-test('a pending approval expires by itself, also for the next owner', async () => {
+test('a pending approval expires by itself, and the next owner sees the expiry', async () => {
   const wal = new MemoryWal('00000000-0000-4000-8000-00000000000d', 2);
   const rules = { approvalAbove: { THB: 50 }, approvalMs: 3_600_000 };
   const test = await TestHost.started({ wal, rules });

@@ -24,7 +24,7 @@ test('near the memory limit no bets are opened, but open bets can be closed', as
   assert.equal((await test.execute(place([{ id: 't3' }]))).type, 'accepted');
 });
 
-test('near the memory limit tips and debits are refused, credits and repeats accepted', async () => {
+test('near the memory limit, tips and debits are refused but credits and repeats accepted', async () => {
   const test = await TestHost.started();
   const accepted = async (command: Parameters<typeof test.execute>[0]) => {
     const answer = await test.execute(command);

@@ -58,7 +58,7 @@ export interface Besieged {
   /** Honest callers alongside the attackers. */
   callers(stop: AbortSignal): Honest;
   /**
-   * Call this after the attacks. Checks that the process holds no resources for them any more, and that it exits
+   * Call this after the attacks. Checks that the process no longer holds resources for them, and that it exits
    * cleanly.
    */
   finish(): Promise<{ start: Held | undefined; end: Held | undefined }>;
@@ -205,9 +205,9 @@ export class Target implements Besieged {
   }
 
   /**
-   * Call this after the attacks. Checks that the process holds no resources for them any more, that memory and log
-   * agree, that the process exits cleanly, and that the ledger balances. Resolves to the resources held at the start
-   * and at the end.
+   * Call this after the attacks. Checks that the process no longer holds resources for them, that memory and log agree,
+   * that the process exits cleanly, and that the ledger balances. Resolves to the resources held at the start and at
+   * the end.
    */
   async finish(): Promise<{ start: Held | undefined; end: Held | undefined }> {
     await this.look();

@@ -3,7 +3,7 @@ import type { Player } from '../../src/simulate/message.js';
 import type { RealWire } from './wire.js';
 
 const BATCH = 256;
-/** Opening balances. Most cover every stake, but for some players a stake is refused. */
+/** Opening balances. Most cover every stake; the lowest one does not, so some stakes are refused. */
 const BALANCES = [1000, 1000, 1000, 60];
 const CURRENCY = 'THB';
 

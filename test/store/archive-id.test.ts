@@ -30,7 +30,7 @@ test('processes that start at the same moment give the archive the same id', () 
     assert.equal(ids.size, 1, [...ids].join(' '));
   }));
 
-test('an archive from a release without ids gets one id, even from many processes', () =>
+test('concurrent processes give an archive from a release without ids the same id', () =>
   inTempFolder(async (folder) => {
     const archive = join(folder, 'archive');
     mkdirSync(archive);

@@ -38,7 +38,7 @@ const created: Event = {
   by: { name: 'anna', address: '10.1.2.3' },
 };
 
-test('kept entries keep little unrelated memory alive', () => {
+test('retained entries keep little unrelated memory alive', () => {
   const kept: Buffer[] = [];
   for (let i = 0; i < 1000; i++) {
     kept.push(entryOf(Array.from({ length: 1 + (i % 20) }, () => created)));

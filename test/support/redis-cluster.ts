@@ -51,7 +51,7 @@ export class RedisCluster {
     return this.servers.slice(0, this.size.masters);
   }
 
-  /** The replicas that one of the initial masters was given. */
+  /** The replicas initially assigned to one of the initial masters. */
   replicasOf(master: RedisServer): readonly RedisServer[] {
     const { size, servers, masters } = this;
     return servers.filter((_, i) => i >= size.masters && i % size.masters === masters.indexOf(master));

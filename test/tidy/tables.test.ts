@@ -56,7 +56,7 @@ test('the settings table matches the schema', () => {
   checkTable('docs/settings.md', 'settings', lines);
 });
 
-test('the status code table has every failure', () => {
+test('the status code table lists every failure', () => {
   const lines = Object.entries(CALLBACK_FAILURES).map(
     ([name, { statusCode, httpStatus, sentence }]) => `| ${statusCode} | ${httpStatus} | ${sentence} | \`${name}\` |`,
   );

@@ -1196,7 +1196,7 @@ function repeatOf(
   return home === undefined ? effect : { ...effect, home };
 }
 
-/** Maximum number of messages without an effect that a round remembers. */
+/** A round that remembers this many messages refuses further messages that have no effect. */
 const REMEMBERED_MAX = 100;
 
 /** Text by which messages are compared, without irrelevant fields. */

@@ -83,7 +83,8 @@ export class FileGrowth {
   }
 
   /**
-   * Like `room`, for a commit that removes something, or for a small commit without which the store cannot continue.
+   * Like `room`, but with a smaller reserve. Use it for a commit that removes something, or for a small commit that the
+   * store needs to continue.
    */
   roomToRemove(places: number): Promise<void> | undefined {
     return this.ensure(TO_REMOVE_BYTES + places * PLACE_BYTES, this.usedBytes());

@@ -29,8 +29,8 @@ export interface Batch {
 /**
  * A table that detects lost rows. LMDB's pages have no checksums: one flipped bit in a key, or in a page on the path to
  * it, makes a search find nothing. Each key is therefore stored a second time, in a second tree on different pages. A
- * key that exists only in the second tree belongs to a lost row. A row that exists only in the table is valid, and
- * predates second trees.
+ * key that exists only in the second tree belongs to a lost row. A row that exists only in the table is valid: it was
+ * written before second trees existed.
  */
 export class ProvenTable {
   private readonly rows: Database<Buffer, Buffer>;

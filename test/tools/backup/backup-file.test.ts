@@ -213,7 +213,7 @@ test('a flipped bit in any byte is reported with its position', () =>
     }
   }));
 
-test('a cut-off file returns its complete segments, if any', () =>
+test('a truncated backup yields its complete segments, if any', () =>
   inFolder(async (path) => {
     const wal = await recordedHistory({ bets: 3 });
     await write(path, framesOf(wal));
