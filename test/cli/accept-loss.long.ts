@@ -98,8 +98,8 @@ test('accept-loss resumes a shard that a gap in the log stopped', async (t) => {
   await node.stop('SIGKILL');
   const accepted = await node.run(['accept-loss', '--yes']);
   assert.equal(accepted.status, 0, accepted.stderr);
-  assert.match(accepted.stdout, /from its log from the first entry up to 1-11, of \d{4}-/);
-  assert.match(accepted.stdout, /^ {2}\d+ entries, of \S+Z to \S+Z, cannot be used; they will be kept in a file\.$/m);
+  assert.match(accepted.stdout, /from its log from the first entry up to 1-11 \(\d{4}-/);
+  assert.match(accepted.stdout, /^ {2}\d+ entries from \S+Z to \S+Z cannot be used; they will be kept in a file\.$/m);
   assert.match(accepted.stdout, /^ {2}They affect \w{3}/m);
   assert.equal(readdirSync(`${node.folder.path}/node`).filter((name) => name.startsWith('lost-0-')).length, 1);
   await node.start(never);

@@ -69,7 +69,7 @@ test('mutually exclusive options are refused before anything is read', async () 
     [['--to', '-', '--follow'], /requires a file, not a pipe/],
     [['--to', 'x', '--rotate', '1h'], /--rotate requires --follow/],
     [['--to', 'x', '--follow', '--keep', '3'], /--keep requires --rotate/],
-    [['--to', 'x', '--heartbeat', 'y'], /go with --follow/],
+    [['--to', 'x', '--heartbeat', 'y'], /require --follow/],
     [['--to', 'x', '--follow', '--then', 'true'], /also requires --rotate/],
     [['--to', 'x', '--follow', '--rotate', 'now'], /such as 512MiB/],
   ];

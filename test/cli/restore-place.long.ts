@@ -48,7 +48,7 @@ test('restore keeps a store with events and explains how to empty it', () =>
       const refused = await runCommand(args);
       assert.equal(refused.status, 1);
       assert.match(refused.stderr, /^walletd: there is already a store at .*, .*a restore requires an empty target$/m);
-      const [, command = ''] = /: remove the keys of its prefix \((.*)\)$/m.exec(refused.stderr) ?? [];
+      const [, command = ''] = /, remove the keys of its prefix \((.*)\)$/m.exec(refused.stderr) ?? [];
       const port = new URL(server.url).port;
       const cli = `redis-cli -h 127.0.0.1 -p ${port} -n 3`;
       assert.equal(

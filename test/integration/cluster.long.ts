@@ -74,7 +74,7 @@ describe('two nodes on one Redis', () => {
     assert.equal(shown.status, 0, shown.stdout);
     assert.match(shown.stdout, /\nnode-0 +draining +0 /);
     assert.match(shown.stdout, /\nnode-1 \* +up +4 /);
-    assert.match(shown.stdout, /Plan: node-0 drained, by node-\d\./);
+    assert.match(shown.stdout, /Shard assignment: node-0 drained, by node-\d\./);
     const refused = await runCommand(['cluster', 'move', '2', 'node-0'], env);
     assert.equal(refused.status, 1);
     assert.match(refused.stderr, /accepts no shards: it is draining/);
