@@ -87,7 +87,9 @@ export class FactFinder {
     const recorded = view?.claims.get(shard);
     const owner = recorded?.tag ?? NOBODY;
     const isOthers = owner !== NOBODY && owner !== tag;
-    const isLost = nowMs < (this.replicas[shard]?.lostUntilMs ?? nowMs);
+    const replica = this.replicas[shard] as Replica;
+    // The transition may find that the shard's thread has just ended.
+    const mayBeLost = replica.isHeld || nowMs < replica.lostUntilMs;
     if (status.head !== undefined && status.state === 'serving') told.note(shard, status.head);
     return {
       nowMs,
@@ -102,7 +104,7 @@ export class FactFinder {
       acknowledged: told.of(shard),
       recorded,
       newOwner: this.newOwnerOf(shard, shared),
-      hasOtherTaker: isLost && this.hasOtherTaker(shard, nowMs),
+      hasOtherTaker: mayBeLost && this.hasOtherTaker(shard, nowMs),
       isUnserved: role === 'owner' && (!isOthers || isGone(owner) || watch.isStuck(owner, shard)),
       isOwnerSuspect: isOthers && (watch.isSuspect(owner, nowMs) || watch.isStuck(owner, shard)),
       loadsOwn,

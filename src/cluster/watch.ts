@@ -129,11 +129,6 @@ export class Watch {
     return this.beats.get(tag)?.hasMoved === true || this.heardMs(tag) > Number.NEGATIVE_INFINITY;
   }
 
-  /** Tags heard over a link within the last second, including those of non-members. */
-  heardLately(nowMs: number): readonly string[] {
-    return [...this.links.keys()].filter((tag) => this.isHeard(tag, nowMs));
-  }
-
   /** True if the member may be dead. */
   isSuspect(tag: string, nowMs: number): boolean {
     return this.isRefused(tag) || nowMs - this.heardMs(tag) >= SUSPECT_MS;

@@ -17,6 +17,7 @@ import { type LogReaderDeps, type ReadEntry, readLog } from './log-reader.js';
 import { mustHaveArchive, type Recovered, type RecoveryDeps, rebuild } from './recovery.js';
 import { Replay } from './replay.js';
 import { FencedError, makeFenceOver, type TakeOverDeps } from './take-over.js';
+import { timelyAppend } from './timely-append.js';
 import { type OwnTail, writeFence } from './write-fence.js';
 
 /** A shard whose log can be followed. */
@@ -32,6 +33,11 @@ export interface Taking {
   readonly over: Head | undefined;
   /** The newest entry known to be acknowledged. The log must contain this entry, unless it was trimmed. */
   readonly told: Position | undefined;
+  /**
+   * Deadline of an offer, on the monotonic clock. After it, the former owner serves again, and may acknowledge entries
+   * that `told` lacks. Infinity without an offer.
+   */
+  readonly untilMs: number;
 }
 
 /**
@@ -174,11 +180,12 @@ export class Follower implements OwnTail {
 
   /**
    * Takes over the shard: writes a fence by compare-and-set on the head that was read, so that no entry can come
-   * between them. Throws a `FencedError` if the log continues or has a different head, and a `MissingEntryError` if the
-   * log lacks an acknowledged entry. The shard can still be followed after either error.
+   * between them. Throws a `FencedError` if the log continues or has a different head, a `MissingEntryError` if the log
+   * lacks an acknowledged entry, and an `OverdueError` if the fence is late. The shard can still be followed after any of
+   * these errors.
    */
   takeOver(
-    { over, told }: Taking,
+    { over, told, untilMs }: Taking,
     deps: Reader & TakeOverDeps & Pick<RecoveryDeps, 'hasArchive'>,
     yieldTurn: () => Promise<void>,
   ): Promise<TakenOver> {
@@ -196,7 +203,7 @@ export class Follower implements OwnTail {
       // Rounds may have left memory since this node began to follow the log.
       mustHaveArchive(shard, this.from.tallies, deps);
       const takeover: Takeover = makeFenceOver(shard, previous, timeMs, deps);
-      const healed = await writeFence(takeover, this, deps);
+      const healed = await writeFence(takeover, this, { ...deps, wal: timelyAppend(deps.wal, untilMs, deps.clock) });
       const { entry } = takeover;
       this.take({ entry: deps.format.decode(entry.bytes), bytes: entry.bytes });
       this.end();

@@ -93,9 +93,11 @@ export interface Wal {
   fence(shards: readonly number[], makeFence: MakeFence): Promise<readonly Takeover[]>;
   /**
    * Appends by compare-and-set of each shard's head, all in one call. Resolves when entries reported as `ok` or
-   * `duplicate` are as durable as the store's settings promise. Does not reject.
+   * `duplicate` are as durable as the store's settings promise. Does not reject. A store shared by several nodes calls
+   * `isLate` once it has a connection, immediately before it sends. A late append is not sent and fails with an
+   * `OverdueError`.
    */
-  append(appends: readonly Append[]): Promise<readonly AppendOutcome[]>;
+  append(appends: readonly Append[], isLate?: () => boolean): Promise<readonly AppendOutcome[]>;
   /**
    * The append queue of a shard. Shards with the same queue are currently on the same server. Separate queues ensure
    * that a slow server does not delay appends to other servers.

@@ -61,9 +61,10 @@ export function take(
   over: Head | undefined,
   how: Replica['how'],
   { nowMs, acknowledged }: Facts,
+  untilMs = Number.POSITIVE_INFINITY,
 ): Outcome {
   const { shard } = replica;
-  const move: Move = { type: 'take', shard, over, told: acknowledged };
+  const move: Move = { type: 'take', shard, over, told: acknowledged, untilMs };
   const changes = { command: 'take', how, wait: waitFor('fence') } as const;
   return [become(replica, 'taking', nowMs, changes), [{ type: 'command', move }]];
 }

@@ -85,7 +85,7 @@ function taken(replica: Replica, result: MoveResult, facts: Facts): Outcome {
   switch (result.type) {
     case 'taken': {
       const { epoch } = result.head.lsn;
-      const changes = { epoch, isHeld: true, releasedEpoch: undefined, wait: waitFor('nothing') };
+      const changes = { epoch, isHeld: true, releasedEpoch: undefined, lostUntilMs: nowMs, wait: waitFor('nothing') };
       const healthy = { problem: undefined, failures: 0, shortSinceMs: undefined };
       const took: Effect = { type: 'took', how: replica.how, tookMs: nowMs - replica.sinceMs, epoch };
       return [become(replica, 'serving', nowMs, { ...changes, ...healthy }), [{ type: 'serve', epoch }, took]];
@@ -149,7 +149,7 @@ function wanted(replica: Replica, { by, sequence }: Extract<Input, { type: 'want
 function offered(replica: Replica, { head, untilMs }: Extract<Input, { type: 'offered' }>, facts: Facts): Outcome {
   const canTake = (replica.state === 'remote' || replica.state === 'standby') && facts.nowMs < untilMs;
   if (!canTake || facts.role !== 'owner' || replica.isEnding) return unchanged(replica);
-  return take(replica, head, 'handed-over', facts);
+  return take(replica, head, 'handed-over', facts, untilMs);
 }
 
 function owned(replica: Replica, { by, epoch }: Extract<Input, { type: 'owned' }>, facts: Facts): Outcome {

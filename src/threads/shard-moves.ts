@@ -5,6 +5,7 @@ import type { Shard } from '../engine/shard.js';
 import { Follower, MissingEntryError, type Taking } from '../log/follower.js';
 import type { Recovered, RecoveryDeps } from '../log/recovery.js';
 import { FencedError, type TakeOverDeps } from '../log/take-over.js';
+import { OverdueError } from '../log/timely-append.js';
 import { ATTEMPTS_AT_START, isPermanent } from '../ports/retry-policy.js';
 import type { Head } from '../ports/wal.js';
 import type { HostObserver } from './host-observer.js';
@@ -116,7 +117,8 @@ export class ShardMoves {
     } catch (error) {
       if (error instanceof FencedError) return { type: 'conflict', head: error.head };
       if (error instanceof MissingEntryError) return { type: 'short', head: error.head };
-      return { type: 'failed', reason: messageOf(error), isPermanent: isPermanent(error) };
+      const isOverdue = error instanceof OverdueError;
+      return { type: 'failed', reason: messageOf(error), isPermanent: isPermanent(error) && !isOverdue };
     }
   }
 
@@ -177,7 +179,7 @@ export class ShardMoves {
       // shard, which is then loaded again.
       if (
         isPermanent(error) &&
-        !(error instanceof FencedError || error instanceof MissingEntryError) &&
+        !(error instanceof FencedError || error instanceof MissingEntryError || error instanceof OverdueError) &&
         shard.state === 'following'
       )
         shard.leave();

@@ -47,7 +47,7 @@ export interface PoolDeps {
 }
 
 /** Moves for which a shard must be assigned to a thread. */
-const PLACED_FOR: ReadonlySet<Move['type']> = new Set(['follow', 'bring', 'take']);
+const PLACED_FOR: ReadonlySet<Move['type']> = new Set(['follow', 'bring', 'take', 'stop']);
 
 /**
  * A worker's place in the pool, which outlives its thread. While the thread does not serve, the slot's state applies to

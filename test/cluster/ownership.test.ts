@@ -32,6 +32,7 @@ class Bench {
   lacksNames = false;
   local: ShardState;
   owner = ME;
+  followers: readonly string[] = [];
   /** Settles the pending move, which stays pending until the test calls this. */
   settle: (result: MoveResult) => void = () => {};
 
@@ -98,7 +99,7 @@ class Bench {
   private get view(): RegistryView {
     const plan: Plan = {
       owners: [this.owner],
-      followers: [[]],
+      followers: [this.followers],
       pinned: [],
       archiveId: undefined,
       format: 1,
@@ -168,6 +169,23 @@ test("a dead owner's log is taken over when it is idle", async () => {
   assert.deepEqual(bench.moves, [], 'somebody still appends');
   await bench.tickFor(400);
   assert.deepEqual(bench.moves, ['take']);
+});
+
+test('a shard whose thread has ended is left to a live follower for three seconds', async () => {
+  const bench = new Bench('serving', headBy(ME, 3, 5));
+  bench.followers = [PEER];
+  const alive = async (ms: number) => {
+    for (let passed = 0; passed < ms; passed += 50) {
+      bench.watch.heard(PEER, [], bench.time.nowMs);
+      await bench.tickFor(50);
+    }
+  };
+  await alive(100);
+  bench.local = 'away';
+  await alive(2900);
+  assert.deepEqual([bench.moves, bench.ownership.lost()], [[], [0]]);
+  await alive(200);
+  assert.deepEqual(bench.moves, ['bring']);
 });
 
 test('a shard released in an earlier epoch counts as owned', async () => {

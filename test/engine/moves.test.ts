@@ -172,6 +172,40 @@ for (const over of ['whatever it ends in', 'the head that is left', 'the head th
   });
 }
 
+test('a fence that is not written in time is never written later', async () => {
+  const [first, second] = await pair();
+  await second.host.move({ type: 'follow', shard: 0 });
+  const { head } = first.host.status()[0] as { readonly head: Head };
+  first.wal.faultMode = 'not-written';
+  const before = first.wal.calls.length;
+  const taking = second.take({ over: head, untilMs: second.clock.nowMs + 1000 });
+  await until('it has tried once', async () => first.wal.calls.length > before);
+  second.clock.nowMs += 1000;
+  first.wal.faultMode = 'fine';
+  const late = await taking;
+  assert.ok(late.type === 'failed' && !late.isPermanent, JSON.stringify(late));
+  assert.deepEqual(await first.wal.head(0), head);
+  await took(second);
+  assert.equal(await second.balance('ann'), 1000);
+});
+
+test('a fence that is confirmed too late is not trusted', async () => {
+  const [first, second] = await pair();
+  await second.host.move({ type: 'follow', shard: 0 });
+  first.wal.hold();
+  const before = first.wal.calls.length;
+  const taking = second.take({ untilMs: second.clock.nowMs + 1000 });
+  await until('it is on its way', async () => first.wal.calls.length > before);
+  second.clock.nowMs += 2000;
+  first.wal.release();
+  const late = await taking;
+  assert.ok(late.type === 'failed' && !late.isPermanent, JSON.stringify(late));
+  assert.equal(stateOf(second), 'following');
+  await took(second);
+  assert.equal((await first.wal.head(0)).lsn.epoch, 3);
+  assert.equal(await second.balance('ann'), 1000);
+});
+
 test('a log that lacks acknowledged entries is not taken over', async () => {
   const [first, second] = await pair();
   for (let i = 0; i < 5; i++) await first.execute(place([{ id: `t${i}` }]));

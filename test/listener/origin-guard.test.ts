@@ -60,7 +60,7 @@ test('the log names the header and the fix', () =>
     const [reason = ''] = Object.keys(line?.refused as object);
     assert.match(
       reason,
-      /X-Forwarded-\*, which a proxy adds: without signature\.keys or allow\.networks .*proxies\.md/,
+      /X-Forwarded-\*, which a proxy adds: without signature\.keys or allow\.networks, .*proxies\.md/,
     );
   }));
 

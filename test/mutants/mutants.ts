@@ -553,6 +553,22 @@ const LOG: readonly Row[] = [
     'a fence that is missing for only a moment stops no shard',
   ],
   [
+    'a fence is sent after its deadline',
+    'src/log/timely-append.ts',
+    'if (isLate())',
+    'if (false)',
+    'test/engine/moves.test.ts',
+    'a fence that is not written in time is never written later',
+  ],
+  [
+    'a late answer to a fence is believed',
+    'src/log/timely-append.ts',
+    'if (isPast(untilMs + ANSWER_MS))',
+    'if (false)',
+    'test/engine/moves.test.ts',
+    'a fence that is confirmed too late is not trusted',
+  ],
+  [
     'recovery does not ask for what was acknowledged',
     'src/log/recovery.ts',
     'await checkAcknowledged(shard, deps);',
@@ -838,7 +854,7 @@ const ARCHIVE: readonly Row[] = [
     'return !rows[at]?.key.equals(key);',
     'return false;',
     'test/store/proven-table.test.ts',
-    'a lost row is an error for every reader',
+    'every read that might need a lost row fails',
   ],
   [
     'names of a damaged record are those of a whole one',
@@ -1207,6 +1223,14 @@ const REDIS: readonly Row[] = [
     'false',
     'test/store/redis-connection.test.ts',
     'during a restore the former owner cannot write over its open connection',
+  ],
+  [
+    'a fence that is late is sent',
+    'src/store/redis/redis-appends.ts',
+    'if (isLate())\n                return appends.map(overdue);\n            const sent = client.callBuffer',
+    'const sent = client.callBuffer',
+    'test/store/redis-connection.test.ts',
+    'an append whose time has passed after connecting is not sent',
   ],
   [
     'an append that failed counts as written',

@@ -1,3 +1,4 @@
+import { OverdueError } from '../../src/log/timely-append.js';
 import { compareLsn, type Lsn } from '../../src/ports/lsn.js';
 import type { SnapshotStore, StoredSnapshot } from '../../src/ports/snapshot-store.js';
 import {
@@ -258,11 +259,12 @@ export class StoreAccess extends OwnersSnapshots implements Wal, SnapshotStore {
     return this.store.serverOf(shard);
   }
 
-  async append(appends: readonly Append[]): Promise<readonly AppendOutcome[]> {
+  async append(appends: readonly Append[], isLate?: () => boolean): Promise<readonly AppendOutcome[]> {
     const { store } = this;
     return await Promise.all(
       appends.map(async (append): Promise<AppendOutcome> => {
         store.onAppend(append);
+        if (isLate?.()) return { type: 'failed', error: new OverdueError() };
         const waitsMs = store.waitsMs(store.serverOf(append.shard));
         try {
           // After `waitsMs`, when the append is answered, the replicas have the entry.

@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import calculateSlot from 'cluster-key-slot';
 import { FencedError } from '../../src/log/take-over.js';
+import { OverdueError } from '../../src/log/timely-append.js';
 import { type AppendOutcome, isSameHead, type MakeFence } from '../../src/ports/wal.js';
 import { META_VERSION, type StoreMeta } from '../../src/store/meta.js';
 import { type Durability, parseDurability } from '../../src/store/redis/durability.js';
@@ -121,6 +122,16 @@ test('of several owners that start together, one gets all logs', async () => {
     for (const result of results) if (result instanceof Error) assert.ok(result instanceof FencedError, result.message);
     for (const { mine } of contenders) await mine.close();
   }
+});
+
+test('a late append is not sent to any master', async () => {
+  const { storeId, store } = await created();
+  const writer = new Writer(store.wal, storeId);
+  const appends = [0, 1, 2, 3].map((shard) => ({ shard, expected: writer.head(shard), entries: [writer.next(shard)] }));
+  for (const outcome of await store.wal.append(appends, () => true)) {
+    assert.ok(outcome.type === 'failed' && outcome.error instanceof OverdueError, JSON.stringify(outcome));
+  }
+  for (const outcome of await store.wal.append(appends, () => false)) assert.deepEqual(outcome, { type: 'ok' });
 });
 
 test('a log whose slot moves during appends has each entry once and in order', async () => {

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { Redis } from 'ioredis';
 import { messageOf } from '../../src/base/message-of.js';
+import { OverdueError } from '../../src/log/timely-append.js';
 import { META_VERSION } from '../../src/store/meta.js';
 import { parseRedisAddress, type RedisAddress } from '../../src/store/redis/redis-address.js';
 import { RedisStore } from '../../src/store/redis/redis-store.js';
@@ -90,6 +91,40 @@ test('during a restore the former owner cannot write over its open connection', 
   } finally {
     await living.close();
     await restoring.close();
+    await server.destroy();
+  }
+});
+
+test('an append whose time has passed after connecting is not sent', async () => {
+  const server = await RedisServer.start();
+  const address = parseRedisAddress(server.url) as RedisAddress;
+  const options = { address, prefix: 'walletd', durability: { type: 'fsync' }, trustConfig: false } as const;
+  const [owner, heir] = [new RedisStore(options), new RedisStore(options)];
+  try {
+    const scales = { default: 4, byCurrency: {} };
+    const meta = { storeId: randomUUID(), formatVersion: META_VERSION, shards: 1, hash: 'h', scales, createdMs: 0 };
+    assert.equal(await owner.meta.create(meta), true);
+    const writer = new Writer(heir.wal, meta.storeId);
+    const append = { shard: 0, expected: writer.head(0), entries: [writer.next(0)] };
+    let isLate = false;
+    server.signal('SIGSTOP');
+    const appended = heir.wal.append([append], () => isLate);
+    isLate = true;
+    server.signal('SIGCONT');
+    const [outcome] = await appended;
+    assert.ok(outcome?.type === 'failed' && outcome.error instanceof OverdueError, JSON.stringify(outcome));
+    assert.equal((await owner.wal.head(0)).lsn.sequence, 0);
+    const connections = await server.call('CLIENT', 'LIST');
+    isLate = false;
+    assert.deepEqual(await heir.wal.append([append], () => isLate), [{ type: 'ok' }]);
+    const idsOf = (list: unknown) =>
+      String(list)
+        .match(/^id=\d+ addr=\S+/gm)
+        ?.slice(0, -1);
+    assert.deepEqual(idsOf(await server.call('CLIENT', 'LIST')), idsOf(connections));
+  } finally {
+    await owner.close();
+    await heir.close();
     await server.destroy();
   }
 });

@@ -1,4 +1,5 @@
 import type { Redis } from 'ioredis';
+import { OverdueError } from '../../log/timely-append.js';
 import { formatLsn } from '../../ports/lsn.js';
 import type { Append, AppendOutcome, Head } from '../../ports/wal.js';
 import { decodeHead, encodeHead, HEAD_LENGTH } from '../format/entry-codec.js';
@@ -19,6 +20,8 @@ const HOPS_MAX = 3;
 const OK: AppendOutcome = { type: 'ok' };
 const DUPLICATE: AppendOutcome = { type: 'duplicate' };
 const NOTHING_THERE: Head = { lsn: { epoch: 0, sequence: 0 }, nonce: '0'.repeat(16), checksum: 0 };
+
+const NEVER = () => false;
 
 /** One outcome, as `walletd_append_2` replies: a word, and sometimes a value. */
 type Reply = readonly [word: Buffer, value?: Buffer];
@@ -41,12 +44,12 @@ export class RedisAppends {
     private readonly meta: RedisMeta,
   ) {}
 
-  async append(appends: readonly Append[]): Promise<readonly AppendOutcome[]> {
+  async append(appends: readonly Append[], isLate: () => boolean = NEVER): Promise<readonly AppendOutcome[]> {
     const outcomes: AppendOutcome[] = [];
     let onTheWay: readonly Placed[] = appends.map((append, at) => ({ append, at }));
     for (let hop = 1; hop <= HOPS_MAX && onTheWay.length > 0; hop++) {
       const portions = await this.portions(onTheWay, outcomes);
-      const met = await Promise.all([...portions].map(([master, portion]) => this.carry(master, portion)));
+      const met = await Promise.all([...portions].map(([master, portion]) => this.carry(master, portion, isLate)));
       const moved: Placed[] = [];
       for (const [one, outcome] of met.flat()) {
         if (outcome === undefined) moved.push(one);
@@ -60,7 +63,7 @@ export class RedisAppends {
 
   /** Sends one call that appends to all of these logs on one master, or to none of them. */
   async appendAll(master: Master, appends: readonly Append[]): Promise<readonly AppendOutcome[]> {
-    return await this.call(master, 'all', appends);
+    return await this.call(master, 'all', appends, NEVER);
   }
 
   /** Groups appends by master. An append whose master is unknown fails. */
@@ -79,11 +82,17 @@ export class RedisAppends {
     return portions;
   }
 
-  private async carry(master: Master, portion: readonly Placed[]): Promise<readonly (readonly [Placed, Met])[]> {
+  private async carry(
+    master: Master,
+    portion: readonly Placed[],
+    isLate: () => boolean,
+  ): Promise<readonly (readonly [Placed, Met])[]> {
     const { masters } = this.router;
     const appends = portion.map(({ append }) => append);
     try {
-      const met = await (masters.isOne ? this.call(master, 'each', appends) : this.callEach(master, appends));
+      const met = await (masters.isOne
+        ? this.call(master, 'each', appends, isLate)
+        : this.callEach(master, appends, isLate));
       return portion.map((one, i) => [one, met[i]]);
     } catch (error) {
       masters.doubt();
@@ -94,8 +103,14 @@ export class RedisAppends {
   }
 
   /** Sends one call for all appends. Resolves when the result is as durable as the settings require. */
-  private async call(master: Master, mode: 'all' | 'each', appends: readonly Append[]): Promise<AppendOutcome[]> {
+  private async call(
+    master: Master,
+    mode: 'all' | 'each',
+    appends: readonly Append[],
+    isLate: () => boolean,
+  ): Promise<AppendOutcome[]> {
     return await master.appends.use(async (client) => {
+      if (isLate()) return appends.map(overdue);
       const sent = client.callBuffer('FCALL', this.argsOf(mode, appends)) as Promise<Reply[]>;
       const replies = await confirmed(client, this.durability, sent);
       return await this.checked(master, client, replies.map(outcomeOf));
@@ -103,14 +118,17 @@ export class RedisAppends {
   }
 
   /** Sends one call per append, followed by a single wait, because one call cannot address logs in several slots. */
-  private async callEach(master: Master, appends: readonly Append[]): Promise<readonly Met[]> {
+  private async callEach(master: Master, appends: readonly Append[], isLate: () => boolean): Promise<readonly Met[]> {
     return await master.appends.use(async (client) => {
+      if (isLate()) return appends.map(overdue);
       const sent = Promise.allSettled(appends.map((append) => this.callOne(client, append)));
       const settled = await confirmed(client, this.durability, sent);
       const met: Met[] = [];
       for (const [i, result] of settled.entries()) {
         const append = appends[i] as Append;
-        met.push(result.status === 'fulfilled' ? result.value : await this.redirected(result.reason, append, master));
+        met.push(
+          result.status === 'fulfilled' ? result.value : await this.redirected(result.reason, append, master, isLate),
+        );
       }
       return await this.checked(master, client, met);
     });
@@ -125,14 +143,17 @@ export class RedisAppends {
    * Follows a redirect. Rejects if the error is not a redirect, because the outcome of everything else sent on that
    * connection is then unknown as well.
    */
-  private async redirected(error: unknown, append: Append, by: Master): Promise<Met> {
+  private async redirected(error: unknown, append: Append, by: Master, isLate: () => boolean): Promise<Met> {
     const redirect = parseRedirect(error);
     if (redirect === undefined) throw error;
     const other = this.router.masters.redirectTarget(redirect, by);
     if (redirect.type === 'moved') return undefined;
     if (other === undefined) return failedBy(error);
     return await other.appends
-      .use((client) => asking(client, () => confirmed(client, this.durability, this.callOne(client, append))))
+      .use(async (client) => {
+        if (isLate()) return overdue();
+        return await asking(client, () => confirmed(client, this.durability, this.callOne(client, append)));
+      })
       .catch(failedBy);
   }
 
@@ -157,6 +178,10 @@ export class RedisAppends {
     }
     return args;
   }
+}
+
+function overdue(): AppendOutcome {
+  return { type: 'failed', error: new OverdueError() };
 }
 
 function failedBy(error: unknown): AppendOutcome {
