@@ -132,7 +132,7 @@ if (reason !== undefined) {
       const [row] = await runSql(direct, "SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND objid = 7340922");
       return row;
     });
-    await assert.rejects(other.dropBefore(DAY + 1), /another process drops/);
+    await assert.rejects(other.dropBefore(DAY + 1), /another process is dropping old days/);
     await holder.query('COMMIT');
     await first;
     await until('the other one finds nothing left', () =>

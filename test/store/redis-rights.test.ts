@@ -187,7 +187,7 @@ test('initiator loads the functions, and walletd runs without that right', async
   await admin.call('FLUSHALL');
   await admin.call('FUNCTION', 'FLUSH');
   const cure =
-    /lacks the function walletd_\w+ and .* run `walletd init` once as a user .*initiator in config\/users\.acl/;
+    /lacks the function walletd_\w+, and .*run `walletd init` once as a user .*initiator in config\/users\.acl/;
   await withStore('walletd', (store) => assert.rejects(store.meta.maybeRead(), cure));
   await withStore('initiator', (store) => store.meta.maybeRead());
   const noSettings =
@@ -237,7 +237,7 @@ test('a user from an older ACL file works, and doctor lists superfluous rights',
       rights.map(({ verdict }) => verdict),
       ['good', 'look'],
     );
-    assert.equal(rights[1]?.says, 'this user may also CONFIG GET, FUNCTION LOAD, which no server needs');
+    assert.equal(rights[1]?.says, 'this user may also use CONFIG GET, FUNCTION LOAD, which no server needs');
   });
   await admin.call('CONFIG', 'SET', 'appendfsync', 'everysec');
   await withStore('older', (store) => assert.rejects(store.meta.maybeRead(), /Redis has appendfsync everysec/));
