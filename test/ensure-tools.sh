@@ -21,8 +21,13 @@ gcc --version >/dev/null 2>&1 || wanted="$wanted gcc libc6-dev"
 faketime --version >/dev/null 2>&1 || wanted="$wanted faketime"
 [ -n "$missing$wanted" ] || exit 0
 if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
+  # RUNLEVEL=1 keeps Debian from starting the servers: tests start their own, on loopback.
+  install() { RUNLEVEL=1 apt-get install -y --no-install-recommends "$@" >&2; }
+  apt-get update >&2 || true
   # shellcheck disable=SC2086 # lists of packages
-  { apt-get update && apt-get install -y --no-install-recommends $missing $wanted; } >&2 && exit 0
+  if [ -n "$missing" ] && install $missing; then missing=; fi
+  # shellcheck disable=SC2086
+  if [ -n "$wanted" ]; then install $wanted || true; fi
 fi
 [ -n "$missing" ] || exit 0
 echo "The tests need$missing (Redis 7 or later): install with your system's packages, for example apt-get install$missing" >&2
