@@ -69,3 +69,10 @@ test('a worker silent for ten seconds is ended, unless the process was paused', 
     mock.timers.reset();
   }
 });
+
+test('a shard that no thread has can be stopped', async () => {
+  const pool = await new FakePool(1, () => assert.fail('it serves'), true).open();
+  void pool.pool.move({ type: 'stop', shard: 0, reason: 'its log has a gap' });
+  const [worker] = pool.workers;
+  assert.deepEqual(worker?.take('move-shard').move, { type: 'stop', shard: 0, reason: 'its log has a gap' });
+});
