@@ -34,6 +34,7 @@ interface Shared {
   readonly statuses: readonly ShardStatus[];
   readonly isClockSane: boolean;
   readonly loadsOwn: boolean;
+  readonly mayHandOver: boolean;
   readonly isGone: (tag: string) => boolean;
 }
 
@@ -59,7 +60,8 @@ export class FactFinder {
       ({ shard, state }) =>
         state === 'away' && this.replicas[shard]?.problem === undefined && this.roleOf(shard) === 'owner',
     );
-    const shared: Shared = { nowMs, view: view(), statuses, isClockSane: isClockSane(), loadsOwn, isGone };
+    const mayHandOver = this.handovers < HANDOVERS_MAX;
+    const shared = { nowMs, view: view(), statuses, isClockSane: isClockSane(), loadsOwn, mayHandOver, isGone };
     return (shard) => this.factsOf(shard, shared);
   }
 
@@ -80,7 +82,7 @@ export class FactFinder {
 
   private factsOf(shard: number, shared: Shared): Facts {
     const { tag, watch, told } = this.deps;
-    const { nowMs, view, isClockSane, loadsOwn, isGone } = shared;
+    const { nowMs, view, isClockSane, loadsOwn, mayHandOver, isGone } = shared;
     const status = shared.statuses[shard] as ShardStatus;
     const role = this.roleOf(shard);
     const head = watch.headOf(shard);
@@ -109,7 +111,7 @@ export class FactFinder {
       isOwnerSuspect: isOthers && (watch.isSuspect(owner, nowMs) || watch.isStuck(owner, shard)),
       loadsOwn,
       isClockSane,
-      mayHandOver: status.state === 'serving' && this.handovers < HANDOVERS_MAX,
+      mayHandOver,
     };
   }
 

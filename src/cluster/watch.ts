@@ -12,8 +12,6 @@ const REFUSED_READS = 2;
 const SUSPECT_MS = 500;
 /** A log whose head has not moved for this long is idle. */
 const QUIET_MS = 300;
-/** An owner whose appends have waited this long cannot reach the log. */
-export const STUCK_MS = 1500;
 /** A head that was read longer ago than this does not prove that the log can be reached. */
 const REACHED_MS = 500;
 

@@ -32,7 +32,7 @@ export function waiting(replica: Replica, cause: Cause, node?: string, next?: Wa
 }
 
 /** Runs a command that ends a pause, unloads, abandons or stops the shard. */
-export function settle(replica: Replica, move: Move, { nowMs }: Facts, effects: readonly Effect[] = []): Outcome {
+export function settle(replica: Replica, move: Move, { nowMs }: Facts): Outcome {
   const isGivenUp = move.type !== 'resume';
   const changes = {
     command: move.type,
@@ -41,7 +41,7 @@ export function settle(replica: Replica, move: Move, { nowMs }: Facts, effects: 
     epoch: undefined,
   };
   const unserve: Effect[] = replica.epoch === undefined ? [] : [{ type: 'unserve' }];
-  return [become(replica, 'settling', nowMs, changes), [...effects, ...unserve, { type: 'command', move }]];
+  return [become(replica, 'settling', nowMs, changes), [...unserve, { type: 'command', move }]];
 }
 
 /** Pauses a serving shard: for the node `to`, or for any node that reads the release in the registry. */

@@ -1,3 +1,5 @@
+import { HANDOVER_MS } from '../threads/shards.js';
+
 /** A time limit or a number of retries in the life of a replica, and the reason for its value. */
 export interface Timer {
   readonly ms: number;
@@ -11,8 +13,8 @@ export const TIMERS = {
   force: { ms: 5000, why: 'A live owner that has not handed over by then is fenced.' },
   offer: { ms: 500, why: 'Validity of an offer: its fence may then still arrive before the owner resumes.' },
   handover: {
-    ms: 400,
-    why: 'Pause for a hand-over. With 150 ms, many hand-overs of a rolling restart failed on busy nodes and disks.',
+    ms: HANDOVER_MS,
+    why: 'Pause for a hand-over: a resume while the new owner fences costs more. With 150 ms, many failed on busy nodes.',
   },
   kept: { ms: 1000, why: 'Service after a failed hand-over, so that the shard is not paused most of the time.' },
   unlinked: { ms: 400, why: 'A new owner without a link reads the release in the registry after this time.' },

@@ -55,9 +55,8 @@ export type Move =
     };
 
 /**
- * A paused shard resumes after this time if there is no new owner yet. Resuming while the new owner writes its fence
- * costs more than a longer wait. With 150 ms, many handovers in a rolling restart failed for this reason on busy nodes
- * and disks.
+ * A paused shard resumes after this time if there is no new owner yet, on its thread's timer and by its replica
+ * (src/replica/timers.ts, which gives the reason for the value).
  */
 export const HANDOVER_MS = 400;
 
