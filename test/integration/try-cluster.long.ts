@@ -9,7 +9,7 @@ import { inTempFolder } from '../support/temp-folder.js';
 import { until } from '../support/until.js';
 
 const PROGRAM = fileURLToPath(new URL('../try-cluster/main.js', import.meta.url));
-const SERVERS = 6;
+const SERVERS = 9;
 const NODES = 3;
 
 /** The cluster started by `npm run cluster`, on free ports and with its files in a test folder. */
