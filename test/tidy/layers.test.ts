@@ -18,6 +18,8 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   wallet: ['base'],
   // The ports that stores, archives and the cluster's registry implement.
   ports: ['wallet', 'base'],
+  // The public events of the log, as pure functions.
+  feed: ['ports', 'wallet', 'base'],
   archive: ['ports', 'wallet', 'base'],
   log: ['archive', 'ports', 'wallet', 'base'],
   engine: ['log', 'archive', 'ports', 'wallet', 'base'],

@@ -1,0 +1,54 @@
+import type { Lsn } from '../ports/lsn.js';
+
+/**
+ * Place in one shard's log: the newest entry of which all items are delivered, and the number of items of the next entry
+ * that are delivered as well.
+ */
+export interface ShardPlace {
+  readonly lsn: Lsn;
+  /** Checksum of the entry at `lsn`. It distinguishes the entry from one with the same LSN in a diverged history. */
+  readonly checksum: number;
+  readonly items: number;
+}
+
+/** A consumer's position: one place for each shard. */
+export type FeedPosition = readonly ShardPlace[];
+
+/** First character of the text: the version of its format. */
+const VERSION = '1';
+const PLACE = /^(\d{1,10})-(\d{1,15})-([0-9a-z]{1,7})(?:-(\d{1,9}))?$/;
+const CHECKSUM_RADIX = 36;
+const CHECKSUM_MAX = 2 ** 32 - 1;
+
+/** The position as text that consumers keep and return unchanged. `storeId` ties the text to its store. */
+export function formatPosition(position: FeedPosition, storeId: string): string {
+  const places = position.map(({ lsn, checksum, items }) => {
+    const at = `${lsn.epoch}-${lsn.sequence}-${checksum.toString(CHECKSUM_RADIX)}`;
+    return items === 0 ? at : `${at}-${items}`;
+  });
+  return Buffer.from([VERSION, storeId, ...places].join(' ')).toString('base64url');
+}
+
+/** The parsed position; undefined if the text is not a position of this store. */
+export function tryPosition(text: string, storeId: string, shards: number): FeedPosition | undefined {
+  const [version, store, ...places] = Buffer.from(text, 'base64url').toString().split(' ');
+  if (version !== VERSION || store !== storeId || places.length !== shards) return undefined;
+  const position: ShardPlace[] = [];
+  for (const place of places) {
+    const [, epoch, sequence, checksum = '', items = '0'] = PLACE.exec(place) ?? [];
+    if (epoch === undefined || sequence === undefined) return undefined;
+    const sum = Number.parseInt(checksum, CHECKSUM_RADIX);
+    if (sum > CHECKSUM_MAX) return undefined;
+    position.push({ lsn: { epoch: Number(epoch), sequence: Number(sequence) }, checksum: sum, items: Number(items) });
+  }
+  return position;
+}
+
+/** The position that has in each shard the newer place of both. */
+export function newerOf(a: FeedPosition, b: FeedPosition): FeedPosition {
+  return a.map((place, shard) => {
+    const other = b[shard] ?? place;
+    const ahead = other.lsn.sequence - place.lsn.sequence || other.items - place.items;
+    return ahead > 0 ? other : place;
+  });
+}
