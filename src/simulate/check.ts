@@ -1,10 +1,11 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { messageOf } from '../base/message-of.js';
 import type { OnProgress } from '../base/progress.js';
 import { CannotKnow, NotServed } from './cannot-know.js';
 import { type Case, messagesOf, type Step } from './case.js';
 import type { Endpoint } from './message.js';
 import { Platform } from './platform.js';
-import { type Deviation, type Played, play, type Table } from './play.js';
+import { ConnectionLost, type Deviation, type Played, play, type Table } from './play.js';
 import type { Players } from './players.js';
 import { maybeMissing, type Profile, pathOf } from './profile.js';
 import type { RuleName } from './rules.js';
@@ -26,11 +27,21 @@ export interface Result {
   /** Reason why the history is unknown or skipped, or the fault in an answer with wrong fields. */
   readonly why?: string;
   readonly deviation?: Deviation;
+  /** True if the history has ended the operator's process. */
+  readonly isEnd?: true;
   readonly messages: number;
 }
 
 /** Number of histories to play concurrently. If this many get no answer at all, the remaining ones are not tried. */
 const PLAYED_AT_ONCE = 8;
+/** Times that a case played alone loses its connection before its request is blamed. */
+const LOST_TIMES = 2;
+/** Each further attempt may restart the operator, and supervisors give up after some restarts. */
+const LAST_PATIENCE_MS = 1000;
+const ENDS = "this request ends the operator's process";
+const BREAKS = "this request ends its connection each time, and probably the operator's process";
+const FIRST_REST_MS = 50;
+const REST_MAX_MS = 1000;
 
 /**
  * Plays all cases, each with its own player. The results about all answers come first, then those of the cases
@@ -42,32 +53,148 @@ export async function check(
   cases: readonly Case[],
   onProgress: OnProgress = () => {},
 ): Promise<Result[]> {
-  const results: Result[] = [];
-  const notServed = new Set<string>();
-  let misshape: Played['misshape'];
-  let next = 0;
-  let done = 0;
-  let unknown = 0;
-  let known = 0;
-  const playNext = async () => {
-    for (let n = next++; n < cases.length; n = next++) {
-      const { steps, ...named } = cases[n] as Case;
-      if (known === 0 && unknown >= PLAYED_AT_ONCE) {
-        results[n] = { ...named, verdict: 'unknown', why: 'not tried: none of the others got an answer', messages: 0 };
+  const checking = new Checking(table, players, cases, onProgress);
+  await checking.play();
+  return checking.results();
+}
+
+/**
+ * Plays the cases several at a time until a connection is lost. The cases that were under way are then played again one
+ * at a time, so that a request that ends the operator's process is the only suspect. If there is such a request, the
+ * remaining cases are also played one at a time.
+ */
+class Checking {
+  private readonly outcomes: Outcome[] = [];
+  /** Indices of the cases to play, the next one first. */
+  private readonly queue: number[];
+  /** Cases that were under way when a connection was lost. */
+  private disturbed: number[] = [];
+  private unknown = 0;
+  private known = 0;
+  /** Set once no further case can be played. */
+  private over: string | undefined;
+
+  constructor(
+    private readonly table: Table,
+    private readonly players: Players,
+    private readonly cases: readonly Case[],
+    private readonly onProgress: OnProgress,
+  ) {
+    this.queue = cases.map((_, n) => n);
+  }
+
+  async play(): Promise<void> {
+    while (this.queue.length > 0) {
+      await Promise.all(Array.from({ length: PLAYED_AT_ONCE }, () => this.playLane()));
+      const { disturbed } = this;
+      this.disturbed = [];
+      // Without any answer, the operator may never have been there.
+      if (this.table.client.answeredCount === 0) continue;
+      if (disturbed.length > 0 && !(await this.isBack())) {
+        this.tellSuspects(disturbed);
         continue;
       }
-      const outcome = await playCase(table, players, playable(steps(new Platform()), table.profile));
-      misshape ??= outcome.misshape;
-      if (outcome.result.verdict === 'unknown') unknown++;
-      else if (outcome.result.verdict !== 'skipped') known++;
-      if (outcome.notServed !== undefined) notServed.add(outcome.notServed);
-      results[n] = { ...named, ...outcome.result };
-      onProgress(++done, cases.length);
+      let hasEnded = false;
+      for (const n of disturbed) hasEnded = (await this.playAlone(n)) || hasEnded;
+      while (hasEnded && this.queue.length > 0) await this.playAlone(this.queue.shift() as number);
     }
-  };
-  await Promise.all(Array.from({ length: PLAYED_AT_ONCE }, playNext));
-  if (known === 0 && notServed.size === 0) return results;
-  return [...servedResults(table.profile, notServed), shapeResult(misshape), ...results];
+  }
+
+  results(): Result[] {
+    const results = this.outcomes.map(({ result }, n) => ({ ...named(this.cases[n] as Case), ...result }));
+    const notServed = new Set(this.outcomes.flatMap((one) => one.notServed ?? []));
+    if (this.known === 0 && notServed.size === 0) return results;
+    const misshape = this.outcomes.find((one) => one.misshape !== undefined)?.misshape;
+    return [...servedResults(this.table.profile, notServed), shapeResult(misshape), ...results];
+  }
+
+  private async playLane(): Promise<void> {
+    while (this.disturbed.length === 0) {
+      const n = this.queue.shift();
+      if (n === undefined) return;
+      const { client } = this.table;
+      const { lostCount } = client;
+      const outcome = await this.playCase(n, true);
+      this.keep(n, outcome);
+      if (client.lostCount !== lostCount) this.disturbed.push(n);
+    }
+  }
+
+  /** Plays a case while nothing else is played. Resolves to true if it has ended the operator's process. */
+  private async playAlone(n: number): Promise<boolean> {
+    let lost: ConnectionLost | undefined;
+    for (let times = 0; times < LOST_TIMES; times++) {
+      const outcome = await this.playCase(n, true);
+      ({ lost } = outcome);
+      if (lost === undefined) {
+        this.keep(n, outcome);
+        return false;
+      }
+      if (!(await this.table.client.isUp())) {
+        const isLast = lost.how === 'hung up';
+        this.keep(n, endedOutcome(isLast ? ENDS : 'the process had ended before this request', lost));
+        await this.isBack();
+        return true;
+      }
+    }
+    // A supervisor may have opened the port again, or a proxy keeps it open. An operator that answers the same request
+    // when it is sent again has not ended.
+    const outcome = await this.playCase(n, false, Math.min(this.table.patienceMs, LAST_PATIENCE_MS));
+    const isEnd = outcome.result.verdict !== 'agrees';
+    this.keep(n, isEnd ? endedOutcome(BREAKS, lost as ConnectionLost) : outcome);
+    return isEnd;
+  }
+
+  private async playCase(n: number, stopsWhenLost: boolean, patienceMs = this.table.patienceMs): Promise<Outcome> {
+    const { table, players } = this;
+    const { steps } = this.cases[n] as Case;
+    const isHopeless = this.known === 0 && this.unknown >= PLAYED_AT_ONCE;
+    const why = isHopeless ? 'none of the others got an answer' : this.over;
+    if (why !== undefined) return unknownOutcome(`not tried: ${why}`);
+    return await playCase(
+      { ...table, stopsWhenLost, patienceMs },
+      players,
+      playable(steps(new Platform()), table.profile),
+    );
+  }
+
+  private keep(n: number, outcome: Outcome): void {
+    this.outcomes[n] = outcome;
+    const { verdict } = outcome.result;
+    // A lost history is played again, unless the operator may never have been there.
+    const isPlayedAgain = outcome.lost !== undefined && this.table.client.answeredCount > 0;
+    if (verdict === 'unknown' && !isPlayedAgain) this.unknown++;
+    else if (verdict === 'agrees' || verdict === 'differs') this.known++;
+    this.onProgress(this.cases.length - this.queue.length, this.cases.length);
+  }
+
+  /** Waits until the operator accepts connections again. Resolves to false if it does not come back. */
+  private async isBack(): Promise<boolean> {
+    const { client, patienceMs } = this.table;
+    const endMs = performance.now() + patienceMs;
+    for (let restMs = FIRST_REST_MS; !(await client.isUp()); restMs = Math.min(restMs * 2, REST_MAX_MS)) {
+      if (performance.now() + restMs > endMs) {
+        this.over ??= "the operator's process has ended and did not come back";
+        return false;
+      }
+      await delay(restMs);
+    }
+    return true;
+  }
+
+  /** Blames the requests that were under way when the operator's process ended for good. */
+  private tellSuspects(disturbed: readonly number[]): void {
+    const suspects = disturbed.filter((n) => this.outcomes[n]?.lost?.how === 'hung up');
+    const others = suspects.length - 1;
+    const why =
+      others === 0
+        ? "this request has ended the operator's process, which did not come back"
+        : `this request or one of ${others} others has ended the operator's process, which did not come back`;
+    for (const n of suspects) {
+      const { lost } = this.outcomes[n] as Outcome;
+      if (lost !== undefined) this.outcomes[n] = endedOutcome(why, lost);
+    }
+  }
 }
 
 /** Returns the worst of these verdicts. */
@@ -82,6 +209,8 @@ interface Outcome {
   readonly result: Omit<Result, 'rule' | 'name'>;
   readonly misshape?: Played['misshape'];
   readonly notServed?: string;
+  /** Set if the history ended because its connection was lost. */
+  readonly lost?: ConnectionLost;
 }
 
 async function playCase(table: Table, players: Players, steps: readonly Step[]): Promise<Outcome> {
@@ -94,9 +223,22 @@ async function playCase(table: Table, players: Players, steps: readonly Step[]):
     return { result: { verdict, messages, ...(deviation && { deviation }) }, misshape };
   } catch (error) {
     if (!(error instanceof CannotKnow)) throw error;
-    const result = { verdict: 'unknown', why: messageOf(error), messages: 0 } as const;
-    return { result, ...(error instanceof NotServed && { notServed: error.path }) };
+    if (error instanceof ConnectionLost) return { ...unknownOutcome(messageOf(error)), lost: error };
+    return { ...unknownOutcome(messageOf(error)), ...(error instanceof NotServed && { notServed: error.path }) };
   }
+}
+
+function endedOutcome(why: string, lost: ConnectionLost): Outcome {
+  const { deviation } = lost;
+  return { result: { verdict: 'differs', why, isEnd: true, deviation, messages: deviation.history.length }, lost };
+}
+
+function unknownOutcome(why: string): Outcome {
+  return { result: { verdict: 'unknown', why, messages: 0 } };
+}
+
+function named({ rule, name }: Case): Pick<Case, 'rule' | 'name'> {
+  return { rule, name };
 }
 
 function maybeLeaveOut({ profile, client }: Table, steps: readonly Step[]): string | undefined {

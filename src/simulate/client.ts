@@ -1,4 +1,5 @@
 import { messageOf } from '../base/message-of.js';
+import { HungUp } from './http/connection.js';
 import { Connections } from './http/connections.js';
 import type { Response } from './http/response-reader.js';
 import type { Signature } from './message.js';
@@ -13,7 +14,11 @@ export interface Reply {
   readonly fields: Readonly<Record<string, unknown>>;
   readonly text: string;
   readonly why?: string | undefined;
+  readonly lost?: Lost | undefined;
 }
+
+/** How a connection was lost: before its answer (`hung up`), or while it was opened (`refused`). */
+export type Lost = 'hung up' | 'refused';
 
 /** One day. No operator accepts a signature this old. */
 const OLD_MS = 86_400_000;
@@ -24,6 +29,10 @@ export class Client {
   private readonly folder: string;
   /** Request lines and headers that stay the same, by path. */
   private readonly heads = new Map<string, string>();
+  /** Number of requests whose connection was lost. */
+  lostCount = 0;
+  /** Number of requests that got an answer. */
+  answeredCount = 0;
 
   constructor(
     /** URL without a trailing slash. */
@@ -46,12 +55,24 @@ export class Client {
   /** Sends a request and resolves to the reply. Never rejects. */
   post(path: string, body: string, signature: Signature = 'right'): Promise<Reply> {
     const request = this.requestOf(path, body, signature, 'keep-alive');
-    return new Promise((resolve) => this.connections.send(request, this.timeoutMs, (got) => resolve(replyOf(got))));
+    return new Promise((resolve) => {
+      this.connections.send(request, this.timeoutMs, (got) => {
+        const reply = replyOf(got);
+        if (reply.status !== undefined) this.answeredCount++;
+        else if (reply.lost !== undefined) this.lostCount++;
+        resolve(reply);
+      });
+    });
   }
 
   /** Sends the request on its own connection, and closes the connection without waiting for the answer. */
   cut(path: string, body: string): Promise<void> {
     return this.connections.cut(this.requestOf(path, body, 'right', 'close'));
+  }
+
+  /** True if the operator accepts a connection. */
+  isUp(): Promise<boolean> {
+    return this.connections.accepts(this.timeoutMs);
   }
 
   close(): void {
@@ -83,8 +104,15 @@ export class Client {
 }
 
 function replyOf(got: Response | Error): Reply {
-  if (got instanceof Error) return { fields: {}, text: '', why: messageOf(got) };
+  if (got instanceof Error) return { fields: {}, text: '', why: messageOf(got), lost: lostOf(got) };
   return { status: got.status, fields: fieldsOf(got.text), text: got.text };
+}
+
+function lostOf(error: Error): Lost | undefined {
+  if (error instanceof HungUp) return 'hung up';
+  const { code } = error as NodeJS.ErrnoException;
+  if (code === 'ECONNREFUSED') return 'refused';
+  return code === 'ECONNRESET' || code === 'EPIPE' ? 'hung up' : undefined;
 }
 
 function fieldsOf(text: string): Readonly<Record<string, unknown>> {

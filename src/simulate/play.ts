@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { CannotKnow, NotServed } from './cannot-know.js';
 import { messagesOf, type Step } from './case.js';
-import type { Client, Reply } from './client.js';
+import type { Client, Lost, Reply } from './client.js';
 import { Judge, type Told } from './judge.js';
 import { bodyOf, type Message, type Player } from './message.js';
 import { type Profile, pathOf } from './profile.js';
@@ -15,6 +15,21 @@ export interface Table {
   readonly patienceMs: number;
   /** Start of the run, from which the simulated platform's clock continues. */
   readonly startMs: number;
+  /**
+   * True if a history ends with a `ConnectionLost` as soon as a connection is lost. Otherwise the request is sent again,
+   * like any request without a final answer.
+   */
+  readonly stopsWhenLost?: boolean;
+}
+
+/** A history ended because its connection was lost. */
+export class ConnectionLost extends CannotKnow {
+  constructor(
+    readonly how: Lost,
+    readonly deviation: Deviation,
+  ) {
+    super(`the connection was lost: ${how}`);
+  }
 }
 
 export interface Sent {
@@ -108,6 +123,7 @@ export class Play {
     const expected = messages.flatMap((message) => this.judge.expected(message));
     const replies = await Promise.all(messages.map((message) => this.send(message, 'at-once')));
     const told = replies.map((reply, n) => (isFinal(reply) ? this.read(messages[n] as Message, reply) : undefined));
+    for (const reply of replies) this.stopIfLost(expected, reply);
     if (!this.judge.answeredAtOnce(messages, told)) return this.deviation(expected);
     for (const [n, message] of messages.entries()) {
       if (told[n] !== undefined) continue;
@@ -124,6 +140,7 @@ export class Play {
     for (let n = 0; ; n++) {
       const reply = await this.send(message, 'plain');
       if (isFinal(reply)) return this.read(message, reply);
+      this.stopIfLost(this.judge.expected(message), reply);
       if (n === 0) this.judge.maybe(message);
       if (performance.now() + restMs > endMs) {
         throw new CannotKnow(`${message.endpoint} got no final answer, ${n + 1} times: ${whyNotFinal(reply)}`);
@@ -131,6 +148,10 @@ export class Play {
       await delay(restMs);
       restMs = Math.min(restMs * 2, REST_MAX_MS);
     }
+  }
+
+  private stopIfLost(expected: readonly Told[], { lost }: Reply): void {
+    if (lost !== undefined && this.table.stopsWhenLost) throw new ConnectionLost(lost, this.deviation(expected));
   }
 
   private async send(message: Message, how: Sent['how']): Promise<Reply> {

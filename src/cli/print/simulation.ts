@@ -12,7 +12,9 @@ const FULL_DEVIATIONS_MAX = 10;
 
 /** Prints a table of the rules, and then each deviation. */
 export function simulationText(results: readonly Result[], url: string, profile: Profile): string {
-  const told = oneOfEachRuleFirst(results.filter(({ verdict }) => verdict === 'differs'));
+  const differing = results.filter(({ verdict }) => verdict === 'differs');
+  // A request that ends the operator's process comes first.
+  const told = [...differing.filter(isEnd), ...oneOfEachRuleFirst(differing.filter((result) => !isEnd(result)))];
   const parts = [
     ruleTable(results),
     ...told.slice(0, FULL_DEVIATIONS_MAX).map((result) => deviationText(result, url, profile)),
@@ -33,6 +35,10 @@ function oneOfEachRuleFirst(results: readonly Result[]): Result[] {
   const first = new Map(results.toReversed().map((result) => [result.rule, result]));
   const isFirst = (result: Result) => first.get(result.rule) === result;
   return [...results.filter(isFirst), ...results.filter((result) => !isFirst(result))];
+}
+
+function isEnd(result: Result): boolean {
+  return result.isEnd === true;
 }
 
 /** Formats a case as JSON. */

@@ -9,6 +9,15 @@ export interface Exchange {
   fail(error: Error): void;
 }
 
+/** The server closed the connection before it answered. */
+export class HungUp extends Error {
+  override readonly name = 'HungUp';
+
+  constructor() {
+    super('socket hang up');
+  }
+}
+
 /** Connection that carries one request at a time, and is reused for as long as the server keeps it open. */
 export class Connection {
   private readonly reader = new ResponseReader();
@@ -31,7 +40,7 @@ export class Connection {
       this.error ??= error;
     });
     socket.on('close', () => {
-      this.take()?.fail(this.error ?? new Error('socket hang up'));
+      this.take()?.fail(this.error ?? new HungUp());
       onClose(this);
     });
   }

@@ -53,6 +53,20 @@ export class Connections {
     });
   }
 
+  /** True if the server accepts a connection. */
+  accepts(timeoutMs: number): Promise<boolean> {
+    return new Promise((resolve) => {
+      const socket = open(this.server, () => {});
+      const done = (accepted: boolean) => {
+        socket.destroy();
+        resolve(accepted);
+      };
+      socket.setTimeout(timeoutMs, () => done(false));
+      socket.on(this.server.isTls ? 'secureConnect' : 'connect', () => done(true));
+      socket.on('error', () => done(false));
+    });
+  }
+
   close(): void {
     this.isClosed = true;
     for (const connection of this.all) connection.destroy();
