@@ -20,6 +20,7 @@ const VERBS: Readonly<Record<string, () => Promise<(program: Command) => void>>>
   reconcile: async () => (await import('./reconcile.js')).addReconcile,
   simulate: async () => (await import('./simulate.js')).addSimulate,
   export: async () => (await import('./export.js')).addExport,
+  feed: async () => (await import('./feed.js')).addFeed,
   snapshot: async () => (await import('./snapshot.js')).addSnapshot,
   undo: async () => (await import('./undo.js')).addUndo,
   'accept-loss': async () => (await import('./accept-loss.js')).addAcceptLoss,

@@ -14,10 +14,10 @@ export interface LevelLogger extends Logger {
 }
 
 /**
- * Logs JSON lines to stdout, each including `fields`. Redacts fields whose names suggest a secret, so that no secret is
- * logged by mistake.
+ * Logs JSON lines to `output`, by default stdout, each including `fields`. Redacts fields whose names suggest a secret,
+ * so that no secret is logged by mistake.
  */
-export function createLogger(level: string, fields: object | null = null): LevelLogger {
+export function createLogger(level: string, fields: object | null = null, output = new LogOutput()): LevelLogger {
   const options = {
     level,
     base: fields,
@@ -26,7 +26,6 @@ export function createLogger(level: string, fields: object | null = null): Level
     formatters: { level: (label: string) => ({ level: label }) },
   };
   if (isMainThread) void process.stdout;
-  const output = new LogOutput();
   process.on('exit', () => output.end());
   const logger = pino(options, output);
   if (!isMainThread) followLevel(logger);

@@ -15,6 +15,8 @@ export interface Exchange {
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | undefined;
   readonly timeoutMs: number;
+  /** Ends the exchange early. */
+  readonly stop?: AbortSignal | undefined;
 }
 
 export interface Reply {
@@ -131,11 +133,12 @@ interface Exchanged {
 /** Sends one request and resolves to its answer. Rejects with the connection error. */
 export function exchangeWith(
   url: string,
-  { method, path, headers, body, timeoutMs }: Exchange,
+  { method, path, headers, body, timeoutMs, stop }: Exchange,
   { tls, agent, mayBeSentOn = () => true }: ExchangeOptions = {},
 ): Promise<Exchanged> {
   const request = url.startsWith('https:') ? tlsRequest : plainRequest;
-  const signal = AbortSignal.timeout(timeoutMs);
+  const late = AbortSignal.timeout(timeoutMs);
+  const signal = stop === undefined ? late : AbortSignal.any([late, stop]);
   return new Promise((resolve, reject) => {
     let reply: Reply | undefined;
     let address = '';

@@ -36,6 +36,7 @@ test('every command has help, and all but init have an example', async () => {
     'reconcile',
     'simulate',
     'export',
+    'feed',
     'snapshot list',
     'snapshot take',
   ];

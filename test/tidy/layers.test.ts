@@ -41,6 +41,8 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   admin: ['callback', 'wallet', 'listener', 'telemetry', 'base'],
   // The console page uses the API's types for live data, and the CSV writer.
   console: ['admin', 'csv'],
+  // The process that pushes a feed to a sink.
+  push: ['base'],
   config: ['base'],
   telemetry: ['base'],
 };

@@ -14,7 +14,9 @@ function unit(name: string): ReadonlyMap<string, string> {
   return new Map([...text.matchAll(/^(\w+)=(.*)$/gm)].map(([, key = '', value = '']) => [key, value]));
 }
 
-for (const name of ['walletd.service', 'walletd-backup.service']) {
+const UNITS = ['walletd.service', 'walletd-backup.service', 'walletd-feed@.service'];
+
+for (const name of UNITS) {
   test(`${name} restarts indefinitely while the store is unreachable`, () => {
     assert.equal(unit(name).get('StartLimitIntervalSec'), '0');
     assert.match(unit(name).get('Restart') ?? '', /^(always|on-failure)$/);
@@ -44,11 +46,12 @@ test('permanent errors and a lost store cause no restart', () => {
   const { usage, fenced, otherArchive } = EXIT;
   assert.equal(unit('walletd.service').get('RestartPreventExitStatus'), `${usage} ${fenced}`);
   assert.equal(unit('walletd-backup.service').get('RestartPreventExitStatus'), `${usage} ${otherArchive}`);
+  assert.equal(unit('walletd-feed@.service').get('RestartPreventExitStatus'), `${usage}`);
 });
 
 const hasAnalyzer = spawnSync('systemd-analyze', ['--version']).status === 0;
 
-for (const name of ['walletd.service', 'walletd-backup.service']) {
+for (const name of UNITS) {
   test(`${name} has a systemd exposure below 3.0`, { skip: hasAnalyzer ? false : 'no systemd-analyze here' }, () => {
     const file = join(ROOT, 'config', name);
     const { stdout } = spawnSync('systemd-analyze', ['security', '--offline=true', file], { encoding: 'utf8' });

@@ -228,9 +228,10 @@ export class OperatorApi implements PlayerSource {
     return text;
   }
 
-  private async reply(method: string, path: string, timeoutMs: number, body?: string): Promise<Reply> {
+  /** Answer with any status. Throws a `ToolError` if there is none in time, or before `stop` is aborted. */
+  async reply(method: string, path: string, timeoutMs: number, body?: string, stop?: AbortSignal): Promise<Reply> {
     const headers: Record<string, string> = body === undefined ? {} : { 'Content-Type': 'application/json' };
-    const exchange = { method, path, headers, body, timeoutMs };
+    const exchange = { method, path, headers, body, timeoutMs, stop };
     return await (this.proven?.ask(exchange) ?? this.send(exchange)).catch((error: Error) => {
       if (error instanceof UnprovenServer && isExplainedByWalletd(error.reply)) {
         throw this.refused(error.reply.status, error.reply.text);
@@ -244,7 +245,7 @@ export class OperatorApi implements PlayerSource {
     });
   }
 
-  private refused(status: number, text: string): ToolError {
+  refused(status: number, text: string): ToolError {
     return new ToolError(`the server at ${this.url} answers ${status}: ${detailOf(text)}`);
   }
 
