@@ -10,3 +10,9 @@ export function argument<T>(parse: (text: string) => T): (text: string) => T {
     }
   };
 }
+
+/** The same for an option that may be given several times. */
+export function collected<T>(parse: (text: string) => T): (text: string, before: readonly T[]) => T[] {
+  const parseOne = argument(parse);
+  return (text, before) => [...before, parseOne(text)];
+}

@@ -8,17 +8,20 @@ import { sign } from '../http/signature.js';
 import { EXIT } from '../node/settings/exit-codes.js';
 import { OPENING_BALANCE } from '../simulate/case.js';
 import { CASES } from '../simulate/cases/all.js';
-import { check, type Result, type Verdict, verdictOf } from '../simulate/check.js';
-import { Client, type Sign } from '../simulate/client.js';
+import { CHECK_LANES, check, type Result, type Verdict, verdictOf } from '../simulate/check.js';
+import { Client, type Header, type Sign } from '../simulate/client.js';
 import { learn } from '../simulate/learn.js';
+import { Pace } from '../simulate/pace.js';
 import type { Table } from '../simulate/play.js';
 import { CommandPlayers, ListedPlayers, OperatorPlayers, type Players } from '../simulate/players.js';
 import { DEFAULT_PROFILE, type Profile, parseProfile } from '../simulate/profile.js';
 import { htmlOf } from '../simulate/report/html.js';
 import { junitOf } from '../simulate/report/junit.js';
 import { soak } from '../simulate/soak/soak.js';
-import { argument } from './argument.js';
+import { mustPlaces, usernamesOf } from '../simulate/usernames.js';
+import { argument, collected } from './argument.js';
 import { conclude, helpText, type Outcome, type OutputOptions } from './command.js';
+import { parseHeader } from './header-option.js';
 import { Progress } from './print/progress.js';
 import { exploredText, resultJson, simulationText, soakedText } from './print/simulation.js';
 
@@ -29,12 +32,16 @@ interface SimulateOptions extends OutputOptions {
   readonly mode: Mode;
   readonly seconds: number;
   readonly seed?: number;
-  /** Number of histories to explore concurrently. */
-  readonly lanes: number;
+  /** Number of concurrent histories. */
+  readonly lanes?: number;
+  /** Maximum number of messages per second. */
+  readonly pace?: number;
   /** Messages per second. */
   readonly rate: number;
   /** File to write the learnt profile to. */
   readonly learn?: string;
+  readonly header: readonly Header[];
+  readonly username?: string;
   readonly players?: string;
   readonly create?: string;
   readonly operator?: string;
@@ -49,7 +56,7 @@ interface SimulateOptions extends OutputOptions {
 const SECONDS = 60;
 const SECONDS_MAX = 30 * 86_400;
 /** Enough concurrent histories to keep busy an operator whose answers wait for a disk. */
-const LANES = 256;
+const EXPLORE_LANES = 256;
 const LANES_MAX = 1000;
 const RATE = 100;
 const RATE_MAX = 20_000;
@@ -79,10 +86,21 @@ export function addSimulate(program: Command): void {
     )
     .option('--seconds <n>', 'duration of explore or soak', argument(whole(SECONDS_MAX)), SECONDS)
     .option('--seed <n>', 'seed of all random choices (default: a new one each time)', argument(whole(SEED_MAX)))
-    .option('--lanes <n>', 'for explore: concurrent histories', argument(whole(LANES_MAX)), LANES)
+    .option(
+      '--lanes <n>',
+      `for check and explore: concurrent histories (default: ${CHECK_LANES} and ${EXPLORE_LANES})`,
+      argument(whole(LANES_MAX)),
+    )
+    .option('--pace <n>', 'for check and explore: at most so many messages per second', argument(whole(RATE_MAX)))
     .option('--rate <n>', 'for soak: messages per second', argument(whole(RATE_MAX)), RATE)
+    .option('--header <name:value>', 'header of each request; may be given several times', collected(parseHeader), [])
     .option('--players <file>', `fresh players with a balance of ${OPENING_BALANCE}, one username per line`)
     .option('--create <command>', 'command that creates a player: {username}, {currency} and {balance} are replaced')
+    .option(
+      '--username <pattern>',
+      'names of created players; digits and small letters replace the #',
+      argument(parsePattern),
+    )
     .option('--operator <url>', "walletd's operator API, which creates the players", argument(parseUrl))
     .option('--operator-token-file <file>', 'file with the token of the operator API')
     .option('--profile <file>', 'choices of this operator as JSON (default: those of walletd)')
@@ -121,10 +139,11 @@ async function simulate(url: string, options: SimulateOptions): Promise<Outcome>
     options.profile === undefined ? DEFAULT_PROFILE : await read('--profile', options.profile, parseProfile);
   const players = await playersOf(options, given);
   const key = options.keyFile === undefined ? undefined : await read('--key-file', options.keyFile, parseKey);
-  const client = new Client(url, ANSWER_MS_MAX, key);
+  const client = new Client(url, ANSWER_MS_MAX, key, options.header);
   const progress = new Progress('Simulating', !options.json);
   try {
-    const asked = { client, profile: given, patienceMs: options.patience * MS, startMs: Date.now() };
+    const pace = options.pace === undefined || options.mode === 'soak' ? undefined : new Pace(options.pace);
+    const asked = { client, profile: given, patienceMs: options.patience * MS, startMs: Date.now(), pace };
     const profile = options.learn === undefined ? given : await learnTo(options.learn, asked, players, progress);
     const outcome = await playMode({ ...asked, profile }, players, options, progress);
     return await told(outcome, url, profile, options);
@@ -149,11 +168,11 @@ async function playMode(
 ): Promise<PlayedResults> {
   switch (mode) {
     case 'check':
-      return { results: await check(table, players, CASES, progress.update), notes: [] };
+      return { results: await check(table, players, CASES, progress.update, lanes), notes: [] };
     case 'explore': {
       // Load the exploration only when it is needed, because fast-check takes a while to load.
       const { explore } = await import('../simulate/explore/explore.js');
-      const explored = await explore(table, players, { seed, seconds, lanes }, progress.update);
+      const explored = await explore(table, players, { seed, seconds, lanes: lanes ?? EXPLORE_LANES }, progress.update);
       return { results: explored.results, notes: [exploredText(explored, seed)] };
     }
     case 'soak': {
@@ -193,17 +212,24 @@ async function playersOf(options: SimulateOptions, { currency }: Profile): Promi
   const given = [players, create, operator].filter((one) => one !== undefined);
   if (given.length !== 1)
     throw new ConfigError('one of --players, --create and --operator must say where players come from');
-  const prefix = `simulation-${randomBytes(4).toString('hex')}`;
-  if (create !== undefined) return new CommandPlayers(create, currency, prefix);
+  const nextName = namesOf(options.username);
+  if (create !== undefined) return new CommandPlayers(create, currency, nextName);
   if (operator !== undefined) {
     const token = operatorTokenFile && (await read('--operator-token-file', operatorTokenFile, (text) => text.trim()));
-    return new OperatorPlayers(operator, token, currency, prefix);
+    return new OperatorPlayers(operator, token, currency, nextName);
   }
   const listed = await read('--players', players as string, (text) => new ListedPlayers(text, currency));
   if (options.mode === 'check' && listed.count < CASES.length) {
     throw new ConfigError(`--players ${players}: it has ${listed.count} players, and ${CASES.length} are needed`);
   }
   return listed;
+}
+
+function namesOf(pattern: string | undefined): () => string {
+  if (pattern !== undefined) return usernamesOf(pattern, Math.random());
+  const prefix = `simulation-${randomBytes(4).toString('hex')}`;
+  let made = 0;
+  return () => `${prefix}-${++made}`;
 }
 
 async function read<T>(option: string, file: string, parse: (text: string) => T): Promise<T> {
@@ -224,6 +250,11 @@ function parseKey(text: string): Sign {
     const timestamp = String(atMs);
     return { 'sapi-timestamp': timestamp, 'sapi-signature': sign(key, Buffer.from(body), timestamp) };
   };
+}
+
+function parsePattern(text: string): string {
+  mustPlaces(text);
+  return text;
 }
 
 function parseUrl(text: string): string {

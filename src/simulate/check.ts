@@ -32,8 +32,10 @@ export interface Result {
   readonly messages: number;
 }
 
-/** Number of histories to play concurrently. If this many get no answer at all, the remaining ones are not tried. */
-const PLAYED_AT_ONCE = 8;
+/** Number of histories to play concurrently, unless the caller chooses another. */
+export const CHECK_LANES = 8;
+/** If this many histories get no answer at all, the remaining ones are not tried. */
+const HOPELESS = 8;
 /** Times that a case played alone loses its connection before its request is blamed. */
 const LOST_TIMES = 2;
 /** Each further attempt may restart the operator, and supervisors give up after some restarts. */
@@ -52,8 +54,9 @@ export async function check(
   players: Players,
   cases: readonly Case[],
   onProgress: OnProgress = () => {},
+  lanes = CHECK_LANES,
 ): Promise<Result[]> {
-  const checking = new Checking(table, players, cases, onProgress);
+  const checking = new Checking(table, players, cases, onProgress, lanes);
   await checking.play();
   return checking.results();
 }
@@ -79,13 +82,14 @@ class Checking {
     private readonly players: Players,
     private readonly cases: readonly Case[],
     private readonly onProgress: OnProgress,
+    private readonly lanes: number,
   ) {
     this.queue = cases.map((_, n) => n);
   }
 
   async play(): Promise<void> {
     while (this.queue.length > 0) {
-      await Promise.all(Array.from({ length: PLAYED_AT_ONCE }, () => this.playLane()));
+      await Promise.all(Array.from({ length: this.lanes }, () => this.playLane()));
       const { disturbed } = this;
       this.disturbed = [];
       // Without any answer, the operator may never have been there.
@@ -148,7 +152,7 @@ class Checking {
   private async playCase(n: number, stopsWhenLost: boolean, patienceMs = this.table.patienceMs): Promise<Outcome> {
     const { table, players } = this;
     const { steps } = this.cases[n] as Case;
-    const isHopeless = this.known === 0 && this.unknown >= PLAYED_AT_ONCE;
+    const isHopeless = this.known === 0 && this.unknown >= HOPELESS;
     const why = isHopeless ? 'none of the others got an answer' : this.over;
     if (why !== undefined) return unknownOutcome(`not tried: ${why}`);
     return await playCase(

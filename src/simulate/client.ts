@@ -20,8 +20,13 @@ export interface Reply {
 /** How a connection was lost: before its answer (`hung up`), or while it was opened (`refused`). */
 export type Lost = 'hung up' | 'refused';
 
+/** A header of every request: its name and its value. */
+export type Header = readonly [name: string, value: string];
+
+const USER_AGENT: Header = ['User-Agent', 'walletd-simulate'];
 /** One day. No operator accepts a signature this old. */
 const OLD_MS = 86_400_000;
+
 /** Sends requests to one operator over reused connections. */
 export class Client {
   private readonly connections: Connections;
@@ -39,6 +44,8 @@ export class Client {
     url: string,
     private readonly timeoutMs: number,
     private readonly sign: Sign | undefined,
+    /** Headers in addition to those of HTTP, of JSON and of the signature. */
+    private readonly headers: readonly Header[] = [],
   ) {
     const { protocol, host, hostname, port, pathname } = new URL(url);
     const isTls = protocol === 'https:';
@@ -50,6 +57,10 @@ export class Client {
 
   get signs(): boolean {
     return this.sign !== undefined;
+  }
+
+  get headerNames(): readonly string[] {
+    return this.headers.map(([name]) => name);
   }
 
   /** Sends a request and resolves to the reply. Never rejects. */
@@ -91,6 +102,9 @@ export class Client {
       // A path in a profile may contain characters that HTTP does not allow, or may already be encoded.
       const target = (this.folder + path).toWellFormed().replaceAll(/[^\x21-\x7e]+/g, encodeURIComponent);
       head = `POST ${target} HTTP/1.1\r\nHost: ${this.host}\r\nContent-Type: application/json\r\n`;
+      const hasAgent = this.headerNames.some((name) => name.toLowerCase() === 'user-agent');
+      const headers = hasAgent ? this.headers : [USER_AGENT, ...this.headers];
+      for (const [name, value] of headers) head += `${name}: ${value}\r\n`;
       this.heads.set(path, head);
     }
     return head;

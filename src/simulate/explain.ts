@@ -19,23 +19,41 @@ export function historyLines({ history, expected, player }: Deviation, decimals:
 }
 
 /** Formats a shell script that sends the history again for a new player. */
-export function curlLines({ history, player, signs }: Deviation, url: string): string[] {
+export function curlLines({ history, player, signs, headerNames = [] }: Deviation, url: string): string[] {
   const before = [
     `# needs a player with ${player.balance} ${player.currency}, whom nobody has played with`,
     `PLAYER=${quoted(player.username)}`,
     `URL=${quoted(url)}`,
-    ...(signs ? SIGNING : []),
+    ...headerNames.map((name) => `# ${variableOf(name)} is the value of the header ${name}`),
+    ...(signs ? signing(headerNames) : []),
   ];
-  return [...before, ...history.map((sent) => curlLine(sent, player.username, signs))];
+  return [...before, ...history.map((sent) => curlLine(sent, player.username, signs, headerNames))];
 }
 
-const SIGNING = [
-  '# KEY is the secret of the signature',
-  'send() { now=$(date +%s)000; signature=$(printf "%s.%s" "$2" "$now" | openssl dgst -sha256 -hmac "$KEY" | sed "s/.*= //")',
-  '  curl -s "$URL$1" -H "Content-Type: application/json" -H "sapi-timestamp: $now" -H "sapi-signature: $signature" -d "$2"; echo; }',
-];
+function signing(headerNames: readonly string[]): string[] {
+  return [
+    '# KEY is the secret of the signature',
+    'send() { now=$(date +%s)000; signature=$(printf "%s.%s" "$2" "$now" | openssl dgst -sha256 -hmac "$KEY" | sed "s/.*= //")',
+    `  curl -s "$URL$1" -H "Content-Type: application/json"${headersOf(headerNames)} -H "sapi-timestamp: $now" -H "sapi-signature: $signature" -d "$2"; echo; }`,
+  ];
+}
 
-function curlLine({ path, body, how, signature, reply }: Sent, username: string, signs: boolean): string {
+/** Arguments of curl for headers. Their values may be secrets, so the shell inserts them. */
+function headersOf(names: readonly string[]): string {
+  return names.map((name) => ` -H "${name.replaceAll(/[`$]/g, '\\$&')}: $${variableOf(name)}"`).join('');
+}
+
+/** Shell variable for the value of a header. */
+function variableOf(name: string): string {
+  return `HEADER_${name.toUpperCase().replaceAll(/[^A-Z0-9]/g, '_')}`;
+}
+
+function curlLine(
+  { path, body, how, signature, reply }: Sent,
+  username: string,
+  signs: boolean,
+  headerNames: readonly string[],
+): string {
   const data = `"${JSON.stringify(body).slice(1, -1).replaceAll('`', '\\`').replaceAll('$', '\\$').replaceAll(username, PLAYER)}"`;
   // Put the name in braces, because the following character could otherwise be read as part of the shell variable's
   // name.
@@ -46,7 +64,7 @@ function curlLine({ path, body, how, signature, reply }: Sent, username: string,
   const comment = how === 'cut' ? '  # its answer was not waited for' : `  # ${answer}`;
   const end = `${how === 'at-once' ? AT_ONCE : ''}${comment.replaceAll(/\s+$/g, '')}`;
   if (signs && signature === undefined) return `send ${quoted(path)} ${text}${end}`;
-  return `curl -s "$URL"${quoted(path)} -H 'Content-Type: application/json' -d ${text}${end}`;
+  return `curl -s "$URL"${quoted(path)} -H 'Content-Type: application/json'${headersOf(headerNames)} -d ${text}${end}`;
 }
 
 function headOf({ path, how, signature }: Sent): string {

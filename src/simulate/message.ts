@@ -52,11 +52,32 @@ export interface Player {
   readonly balance: number;
 }
 
+/** Values of an element that no operator interprets, and their default. */
+export const GAME = { gameCode: 'simulation', playInfo: 'UNKNOWN' };
+
+/** Choices of a platform for fields whose content operators do not interpret. */
+export interface RequestFields {
+  /** True if each element has a `txnId`, which is the same when the request is sent again. */
+  readonly txnId: boolean;
+  /** Token in each request, in which `{username}` is replaced. Empty if there is none. */
+  readonly sessionToken: string;
+  readonly gameCode: string;
+  readonly playInfo: string;
+}
+
+export const DEFAULT_FIELDS: RequestFields = { txnId: false, sessionToken: '', ...GAME };
+
 /** Fields that contain ids. Some operators do not separate ids by player, so the ids contain the player's name. */
 const IDS = ['id', 'roundId', 'refId'];
 
 /** The request body for this player. `startMs` is the time of message 0. */
-export function bodyOf(message: Message, player: Player, productId: string, startMs: number): string {
+export function bodyOf(
+  message: Message,
+  player: Player,
+  productId: string,
+  startMs: number,
+  fields = DEFAULT_FIELDS,
+): string {
   const nameOf = (name: string) => `${player.username}-${name}`;
   const { username, currency } = player;
   const body: Record<string, unknown> = {
@@ -65,10 +86,25 @@ export function bodyOf(message: Message, player: Player, productId: string, star
     productId,
     currency,
     username,
+    ...(fields.sessionToken !== '' && { sessionToken: fields.sessionToken.replaceAll('{username}', () => username) }),
     ...message.envelope,
   };
-  if (message.endpoint !== 'checkBalance') body.txns = message.txns.map((txn) => mapIds(txn, nameOf));
+  if (message.endpoint !== 'checkBalance') {
+    body.txns = message.txns.map((txn, n) => {
+      const txnId = fields.txnId && { txnId: nameOf(`t${message.number}-${n}`) };
+      return { ...txnId, ...withGame(mapIds(txn, nameOf), fields) };
+    });
+  }
   return JSON.stringify(body);
+}
+
+/** Keeps a value that a history has chosen itself. */
+function withGame(txn: Element, { gameCode, playInfo }: RequestFields): Element {
+  return {
+    ...txn,
+    ...(txn.gameCode === GAME.gameCode && { gameCode }),
+    ...(txn.playInfo === GAME.playInfo && { playInfo }),
+  };
 }
 
 function mapIds(txn: Element, nameOf: (name: string) => string): Element {

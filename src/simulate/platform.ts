@@ -1,6 +1,5 @@
-import type { Element, Endpoint, Message } from './message.js';
+import { type Element, type Endpoint, GAME, type Message } from './message.js';
 
-const GAME = { gameCode: 'simulation', playInfo: 'UNKNOWN' };
 /** The default round. */
 const ROUND = { roundId: 'r1' };
 const BY_TRANSACTION = { transactionType: 'BY_TRANSACTION' };

@@ -4,6 +4,7 @@ import { messagesOf, type Step } from './case.js';
 import type { Client, Lost, Reply } from './client.js';
 import { Judge, type Told } from './judge.js';
 import { bodyOf, type Message, type Player } from './message.js';
+import type { Pace } from './pace.js';
 import { type Profile, pathOf } from './profile.js';
 import { findMisshape, isFinal, isNotServed, toldOf, whyNotFinal } from './reply.js';
 
@@ -20,6 +21,8 @@ export interface Table {
    * like any request without a final answer.
    */
   readonly stopsWhenLost?: boolean;
+  /** Undefined if messages are sent as fast as answers arrive. */
+  readonly pace?: Pace | undefined;
 }
 
 /** A history ended because its connection was lost. */
@@ -49,6 +52,8 @@ export interface Deviation {
   /** Expected answers to the last message. For concurrent messages, those of the first possible order. */
   readonly expected: readonly Told[];
   readonly signs: boolean;
+  /** Names of the headers that the user has added to every request. */
+  readonly headerNames?: readonly string[];
 }
 
 export interface Played {
@@ -59,6 +64,8 @@ export interface Played {
   readonly messages: number;
 }
 
+/** A message that is cut off is sent again. */
+const CUT_REQUESTS = 2;
 const FIRST_REST_MS = 50;
 const REST_MAX_MS = 1000;
 
@@ -89,6 +96,7 @@ export class Play {
   async step(step: Step): Promise<Deviation | undefined> {
     const [what] = step;
     const messages = messagesOf(step);
+    await this.table.pace?.wait('how' in what && what.how === 'cut' ? CUT_REQUESTS : messages.length);
     if ('how' in what && what.how === 'at-once') return await this.atOnce(messages);
     for (const message of messages) {
       if ('how' in what) await this.cut(message);
@@ -172,11 +180,12 @@ export class Play {
   private sent(message: Message, how: Sent['how']): Sent {
     const { profile, startMs } = this.table;
     const { endpoint, signature } = message;
-    const body = bodyOf(message, this.player, profile.productId, startMs);
+    const body = bodyOf(message, this.player, profile.productId, startMs, profile);
     return { endpoint, path: pathOf(profile, endpoint), body, signature, how };
   }
 
   private deviation(expected: readonly Told[]): Deviation {
-    return { player: this.player, history: [...this.history], expected, signs: this.table.client.signs };
+    const { signs, headerNames } = this.table.client;
+    return { player: this.player, history: [...this.history], expected, signs, headerNames };
   }
 }

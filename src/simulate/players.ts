@@ -50,17 +50,14 @@ export class ListedPlayers implements Players {
 
 /** Creates each player with a shell command in which {username}, {currency} and {balance} are replaced. */
 export class CommandPlayers implements Players {
-  private made = 0;
-
   constructor(
     private readonly command: string,
     private readonly currency: string,
-    /** Prefix of the players' names. */
-    private readonly prefix: string,
+    private readonly nextName: () => string,
   ) {}
 
   async take(): Promise<Player> {
-    const player = { username: `${this.prefix}-${++this.made}`, currency: this.currency, balance: OPENING_BALANCE };
+    const player = { username: this.nextName(), currency: this.currency, balance: OPENING_BALANCE };
     const command = this.command.replaceAll(/\{(username|currency|balance)\}/g, (_, field: keyof Player) =>
       quoted(String(player[field])),
     );
@@ -84,7 +81,7 @@ export class OperatorPlayers implements Players {
     private readonly url: string,
     private readonly token: string | undefined,
     private readonly currency: string,
-    private readonly prefix: string,
+    private readonly nextName: () => string,
   ) {}
 
   async take(): Promise<Player> {
@@ -100,8 +97,9 @@ export class OperatorPlayers implements Players {
 
   private async import(): Promise<void> {
     const players = Array.from({ length: Math.min(Math.max(this.made, IMPORT_LINES_MIN), IMPORT_LINES_MAX) }, () => {
-      return { username: `${this.prefix}-${++this.made}`, currency: this.currency, balance: OPENING_BALANCE };
+      return { username: this.nextName(), currency: this.currency, balance: OPENING_BALANCE };
     });
+    this.made += players.length;
     const body = players.map((player) => JSON.stringify({ id: 'opening', ...player })).join('\n');
     const headers = {
       'Content-Type': 'application/x-ndjson',

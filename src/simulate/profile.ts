@@ -1,5 +1,5 @@
 import { ToolError } from '../tools/store-reader.js';
-import { type Element, ENDPOINTS, type Endpoint, type Message } from './message.js';
+import { DEFAULT_FIELDS, type Element, ENDPOINTS, type Endpoint, type Message, type RequestFields } from './message.js';
 import type { ReferenceRules } from './model/callback.js';
 import { unitsOf } from './model/callback-of.js';
 
@@ -45,7 +45,7 @@ export const CHOICES = {
 } as const;
 export type Choices = { readonly [K in keyof typeof CHOICES]: (typeof CHOICES)[K][number] };
 
-export interface Profile extends Choices {
+export interface Profile extends Choices, RequestFields {
   /** Endpoints that the operator serves. No others are called. */
   readonly endpoints: readonly Endpoint[];
   /** Paths of endpoints that are not served under their own name, such as `{"placeTips": "/payTips"}`. */
@@ -65,6 +65,7 @@ export const DEFAULT_PROFILE: Profile = {
   productId: 'SIMULATION',
   currency: 'THB',
   decimals: 2,
+  ...DEFAULT_FIELDS,
 };
 
 /**
@@ -81,13 +82,14 @@ export function parseProfile(text: string): Profile {
   for (const [name, values] of Object.entries(CHOICES)) {
     if (name in given) mustBeOneOf(given[name], values, name);
   }
-  const { endpoints, paths = {}, productId, currency, decimals } = given;
+  const { endpoints, paths = {}, productId, currency, decimals, txnId, sessionToken, gameCode, playInfo } = given;
   if (endpoints !== undefined) mustList(endpoints);
   mustPaths(paths);
-  for (const [name, value] of Object.entries({ productId, currency })) {
+  for (const [name, value] of Object.entries({ productId, currency, sessionToken, gameCode, playInfo })) {
     if (value !== undefined && (typeof value !== 'string' || value === ''))
       throw new ToolError(`"${name}" must be text`);
   }
+  if (txnId !== undefined) mustBeOneOf(txnId, [false, true], 'txnId');
   if (decimals !== undefined && !isWhole(decimals, DECIMALS_MAX)) {
     throw new ToolError(`"decimals" must be a whole number from 0 to ${DECIMALS_MAX}`);
   }

@@ -79,6 +79,25 @@ test('random histories and timed rounds agree with walletd and with its learnt p
   });
 });
 
+test('requests with fields, headers and names of another platform agree with walletd', async () => {
+  await inTempFolder(async (folder) => {
+    const node = await TestNode.start({});
+    try {
+      const profile = `${folder}/profile.json`;
+      writeFileSync(
+        profile,
+        '{"txnId": true, "sessionToken": "of-{username}", "gameCode": "slot", "playInfo": "main"}',
+      );
+      const named = ['--username', 'sim#######', '--header', 'X-Api-Key: test', '--header', 'User-Agent: Platform'];
+      const args = [node.callbackUrl, '--operator', node.adminUrl, '--profile', profile, '--lanes', '32', ...named];
+      const { status, stdout, stderr } = await runCommand(['simulate', ...args]);
+      assert.deepEqual([status, stderr], [0, ''], stdout);
+    } finally {
+      await node.close();
+    }
+  });
+});
+
 test('simulate reaches no verdict on an operator that always answers 503', async () => {
   const server = createServer((request, response) => {
     request.resume();
@@ -126,6 +145,8 @@ test('simulate reports invalid arguments in one sentence', async () => {
       assert.equal(status, 2, stderr);
       return stderr.trim();
     };
+    assert.match(await said('--create', ':', '--header', 'Host: a'), /simulate sets Host itself/);
+    assert.match(await said('--create', ':', '--username', 'sim#'), /must have 4 to 10 # in a row/);
     assert.match(await said(), /one of --players, --create and --operator/);
     assert.match(await said('--players', file('ann\nbob\n')), /file: it has 2 players, and \d+ are needed$/);
     assert.match(await said('--players', file('ann\nann\n')), /file: ann is there twice$/);
@@ -141,6 +162,7 @@ test('simulate reports invalid arguments in one sentence', async () => {
     assert.match(await profile('{"endpoints": ["bet"]}'), /file: "endpoints" has "bet": it can be checkBalance, /);
     assert.match(await profile('{"paths": {"placeTips": "payTips"}}'), /for placeTips a path that begins with \/$/);
     assert.match(await profile('{"decimals": 9}'), /file: "decimals" must be a whole number from 0 to 4$/);
+    assert.match(await profile('{"txnId": 1}'), /file: "txnId" has 1: it can be false, true$/);
     assert.match(await profile('{"currency": ""}'), /file: "currency" must be text$/);
   });
 });
