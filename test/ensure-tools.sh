@@ -1,6 +1,7 @@
 #!/bin/sh
 # The tests use a real Redis, strace, openssl and Chromium: installs Debian's packages where they are missing, or says what to install.
-# Tests with PostgreSQL, PgBouncer, nginx and HAProxy are skipped without them; where root may, these are installed too.
+# Tests with PostgreSQL, PgBouncer, nginx, HAProxy and NATS are skipped without them; where root may, these are installed too.
+# Tests with RabbitMQ are skipped without it, and it is not installed: it needs 100 MB.
 set -eu
 missing=
 wanted=
@@ -15,6 +16,7 @@ initdb --version >/dev/null 2>&1 || wanted="$wanted postgresql"
 pgbouncer --version >/dev/null 2>&1 || wanted="$wanted pgbouncer"
 nginx -v >/dev/null 2>&1 || wanted="$wanted nginx"
 haproxy -v >/dev/null 2>&1 || wanted="$wanted haproxy"
+nats-server --version >/dev/null 2>&1 || wanted="$wanted nats-server"
 # Tests that lose power are skipped without a compiler.
 gcc --version >/dev/null 2>&1 || wanted="$wanted gcc libc6-dev"
 # Tests with a wrong clock are skipped without it.

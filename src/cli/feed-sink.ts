@@ -44,6 +44,14 @@ export async function openSink(address: SinkAddress, options: SinkOptions, log: 
       const { RedisStreamSink } = await import('../push/sinks/redis-stream.js');
       return new RedisStreamSink(address.url, address.place, options.maxLength);
     }
+    case 'nats': {
+      const { NatsSink } = await import('../push/sinks/nats.js');
+      return new NatsSink(new URL(address.url), address.place);
+    }
+    case 'amqp': {
+      const { AmqpSink } = await import('../push/sinks/amqp.js');
+      return new AmqpSink(address.url, address.place);
+    }
     case 'webhook': {
       const { WebhookSink } = await import('../push/sinks/webhook.js');
       const { DeadLetters } = await import('../push/dead-letters.js');

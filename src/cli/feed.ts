@@ -46,7 +46,7 @@ export function addFeed(program: Command): void {
     .description('push the events of one feed to a webhook, a message server or stdout, beside the server')
     .requiredOption(
       '--to <sink>',
-      'stdout, webhook:https://…, redis://…#STREAM, or env:NAME, a variable with one of these',
+      'stdout, webhook:https://…, redis://…#STREAM, nats://…, amqp://…#EXCHANGE, or env:NAME, a variable with one of these',
     )
     .option('--name <name>', 'name of the feed on the server, which keeps its position; created if it does not exist')
     .option('--from <position>', 'where a new feed begins: now, start or a position', 'now')

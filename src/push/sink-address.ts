@@ -4,7 +4,18 @@ import { nameOfAddress } from './sink.js';
 export type SinkAddress =
   | { readonly kind: 'stdout'; readonly name: string }
   | { readonly kind: 'webhook'; readonly name: string; readonly url: URL }
-  | { readonly kind: 'redis'; readonly name: string; readonly url: string; readonly place: string };
+  | Server<'redis'>
+  | Server<'nats'>
+  | Server<'amqp'>;
+
+interface Server<K extends string> {
+  readonly kind: K;
+  readonly name: string;
+  /** Address of the server, without the part after #. */
+  readonly url: string;
+  /** Place of the events on the server: the part after #. Empty if there is none. */
+  readonly place: string;
+}
 
 /** Hosts that a webhook may reach without TLS. */
 const LOOPBACK = ['localhost', '127.0.0.1', '[::1]'];
@@ -19,8 +30,16 @@ export function parseSinkAddress(text: string): SinkAddress {
     case 'redis:':
     case 'rediss:':
       return { kind: 'redis', ...parts(url, 'the stream') };
+    case 'nats:':
+    case 'tls:':
+      return { kind: 'nats', ...parts(url) };
+    case 'amqp:':
+    case 'amqps:':
+      return { kind: 'amqp', ...parts(url, 'the exchange') };
     default:
-      throw new Error('it must begin with webhook:https://, redis:// or rediss://, or be stdout');
+      throw new Error(
+        'it must be stdout, or begin with webhook:https://, redis://, rediss://, nats://, tls://, amqp:// or amqps://',
+      );
   }
 }
 
@@ -31,10 +50,10 @@ function parseWebhook(text: string): SinkAddress {
   return { kind: 'webhook', name: nameOfAddress(url), url };
 }
 
-/** Splits off the part after #, which names the place of the events on the server. */
-function parts(url: URL, what: string): { name: string; url: string; place: string } {
+/** Splits off the part after #. It must not be empty if `required` says what it names. */
+function parts(url: URL, required?: string): { name: string; url: string; place: string } {
   const place = decodeURIComponent(url.hash.slice(1));
-  if (place === '') throw new Error(`it must end with # and the name of ${what}`);
+  if (place === '' && required !== undefined) throw new Error(`it must end with # and the name of ${required}`);
   const server = new URL(url);
   server.hash = '';
   return { name: nameOfAddress(url), url: server.href, place };

@@ -6,8 +6,15 @@ test('the name of a sink shows neither password nor parameters', () => {
   const names = [
     'webhook:https://user:secret@crm.example/hook?token=secret',
     'rediss://user:secret@redis.example:6380/1#wallets',
+    'tls://user:secret@nats.example:4222',
+    'amqp://user:secret@rabbit.example/games?heartbeat=5#wallets',
   ].map((text) => parseSinkAddress(text).name);
-  assert.deepEqual(names, ['https://crm.example/hook', 'rediss://redis.example:6380/1#wallets']);
+  assert.deepEqual(names, [
+    'https://crm.example/hook',
+    'rediss://redis.example:6380/1#wallets',
+    'tls://nats.example:4222',
+    'amqp://rabbit.example/games#wallets',
+  ]);
 });
 
 test('the name of a stream is not a part of the address of its Redis', () => {
@@ -26,7 +33,14 @@ test('a webhook needs TLS, except to the same machine', () => {
 });
 
 test('other addresses are refused with a sentence', () => {
-  for (const text of ['', 'stdin', 'https://crm.example', 'redis://redis.example', 'webhook:crm']) {
+  for (const text of [
+    '',
+    'stdin',
+    'https://crm.example',
+    'redis://redis.example',
+    'amqp://rabbit.example',
+    'webhook:crm',
+  ]) {
     assert.throws(() => parseSinkAddress(text), /^Error: (it|a webhook) /, text);
   }
 });

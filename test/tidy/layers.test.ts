@@ -188,3 +188,11 @@ test('the architecture page draws the arrows of this test', () => {
     if (arrows.length > 0) assert.deepEqual([...(drawn.get(folder) ?? [])].sort(), [...arrows].sort(), folder);
   }
 });
+
+test('a client of a message server is loaded only by its sink', () => {
+  const users = (name: string) => imports.filter(({ to }) => to.startsWith(name)).map(({ from }) => from);
+  assert.deepEqual([...new Set(users('@nats-io/'))], ['push/sinks/nats.ts']);
+  assert.deepEqual([...new Set(users('amqplib'))], ['push/sinks/amqp.ts']);
+  const loaders = imports.filter((one) => /^push\/sinks\//.test(target(one) ?? '')).map(({ from }) => from);
+  assert.deepEqual([...new Set(loaders)], ['cli/feed-sink.ts']);
+});
