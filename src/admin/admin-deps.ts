@@ -11,6 +11,7 @@ import type { BusyAnswer } from '../wallet/rejection.js';
 import type { Operator } from '../wallet/state/operation.js';
 import type { Moment, Overview } from './console/overview.js';
 import type { SignedOutSessions } from './console/signed-out-sessions.js';
+import type { FeedService } from './feed-service.js';
 import type { StoreSearcher } from './store-searcher.js';
 
 /** A command with the operator who sent it. */
@@ -218,6 +219,7 @@ export interface AdminDeps {
   readonly settings: AdminSettings;
   readonly service: OperatorService;
   readonly searcher: StoreSearcher;
+  readonly feeds: FeedService;
   /** The cluster; undefined if this node has none. */
   readonly cluster: ClusterService | undefined;
   readonly observability: Observability;

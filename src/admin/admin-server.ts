@@ -16,6 +16,7 @@ import { cannotListen } from './cannot-listen.js';
 import { clusterRoutes } from './cluster.js';
 import { addConsole } from './console/console.js';
 import { LiveFeed } from './console/live-feed.js';
+import { feedRoutes } from './feeds.js';
 import { findRoute } from './find.js';
 import { findPlayersRoute } from './find-players.js';
 import { importRoute, LINES_TYPES, NO_LINES } from './import-players.js';
@@ -236,6 +237,7 @@ export class AdminServer {
   async close(): Promise<void> {
     await this.guard.close();
     await this.app.close();
+    this.deps.feeds.close();
   }
 
   /**
@@ -272,6 +274,7 @@ export class AdminServer {
       auditRoute(deps, isWanted),
       ...approvalRoutes(deps, byHand, isWanted),
       shardPlayersRoute(deps),
+      ...feedRoutes(deps, this.draining.signal),
       importRoute(deps, byHand, this.draining.signal),
       ...clusterRoutes(deps),
       ...verifyRoutes(deps),

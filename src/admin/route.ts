@@ -18,7 +18,7 @@ type Handle<P, Q, B> = (request: AdminRequest<P, Q, B>, reply: FastifyReply) => 
 /** OpenAPI description of a route, apart from its schemas. */
 export interface RouteDocument {
   readonly operationId: string;
-  readonly tag: 'players' | 'transactions' | 'operations' | 'cluster' | 'health';
+  readonly tag: 'players' | 'transactions' | 'feeds' | 'operations' | 'cluster' | 'health';
   readonly summary: string;
   /** Answers by HTTP status; see `answer` in openapi.ts. */
   readonly responses: Readonly<Record<number, object>>;

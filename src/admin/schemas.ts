@@ -1,4 +1,6 @@
 import { CURRENCY } from '../base/currency.js';
+import { asPublished } from '../base/json-schema.js';
+import { FEED_EVENT_TYPES, feedEventSchema } from '../feed/event.js';
 import { REASON_LENGTH_MAX } from '../wallet/identifier.js';
 import { LEDGER_KINDS } from '../wallet/ledger-kind.js';
 import { OPEN_SINCE } from '../wallet/query.js';
@@ -98,6 +100,42 @@ const searchEnds = [
 
 export const operatorSchemas = {
   Problem: exactly({ type: text, title: text, status: { type: 'integer' }, detail: text, code: text }),
+  Feed: exactly({
+    name: text,
+    filter: exactly({}, { types: list({ enum: FEED_EVENT_TYPES }), products: list(text), currencies: list(currency) }),
+    from: text,
+    position: { ...text, description: 'Everything up to this position is acknowledged. Opaque.' },
+    createdMillis: millis,
+    acknowledgedMillis: { oneOf: [millis, { type: 'null', description: 'Nothing was acknowledged yet.' }] },
+  }),
+  FeedEvent: asPublished(feedEventSchema),
+  FeedPage: exactly(
+    {
+      events: list({ $ref: '#/components/schemas/FeedEvent' }),
+      next: {
+        ...text,
+        description: 'The position after these events: `after` of the next page, and `position` of ack.',
+      },
+    },
+    {
+      lost: {
+        ...list(
+          exactly({
+            shard,
+            from: lsn,
+            to: lsn,
+            reason: {
+              enum: ['trimmed', 'accepted-loss'],
+              description:
+                '`trimmed`: no longer in the log. `accepted-loss`: an operator continued without acknowledged entries.',
+            },
+          }),
+        ),
+        description:
+          'Present only if entries are missing before these events: in each shard those after `from` up to `to`.',
+      },
+    },
+  ),
   Player: exactly({
     ...player,
     openBets: { ...count, description: 'Bets that are OPEN or WAITING.' },

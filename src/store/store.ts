@@ -1,3 +1,4 @@
+import type { FeedRecords } from '../ports/feed-records.js';
 import type { SnapshotStore } from '../ports/snapshot-store.js';
 import type { MembershipRegistry } from '../ports/table.js';
 import type { Head, Wal } from '../ports/wal.js';
@@ -8,6 +9,7 @@ export interface Store {
   readonly wal: Wal;
   readonly snapshots: SnapshotStore;
   readonly meta: MetaStore;
+  readonly feeds: FeedRecords;
   /** Undefined if only one process at a time can open the store. */
   readonly table: MembershipRegistry | undefined;
   /** True if the store can lose acknowledged entries, as with asynchronous replication in a failover. */

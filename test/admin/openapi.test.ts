@@ -245,6 +245,20 @@ describe('GET /openapi.json', () => {
       await admin('get', path, path);
   });
 
+  test('the answers about feeds match the document', async () => {
+    const feed = '/v1/feeds/{name}';
+    for (const body of ['{"name":"crm","from":"start"}', '{"name":"crm","from":"start"}', '{"name":"crm"}', '{}'])
+      await admin('post', '/v1/feeds', '/v1/feeds', body);
+    await admin('get', '/v1/feeds', '/v1/feeds');
+    const { next, events } = JSON.parse(await admin('get', `${feed}/events`, '/v1/feeds/crm/events'));
+    assert.ok(events.length > 0);
+    for (const query of ['limit=0', 'after=x']) await admin('get', `${feed}/events`, `/v1/feeds/crm/events?${query}`);
+    for (const position of [next, 'x'])
+      await admin('post', `${feed}/ack`, '/v1/feeds/crm/ack', JSON.stringify({ position }));
+    for (const name of ['crm', 'other']) await admin('get', feed, `/v1/feeds/${name}`);
+    for (const name of ['crm', 'other']) await admin('delete', feed, `/v1/feeds/${name}`);
+  });
+
   test('the answers to an approval by another operator match the document', async () => {
     const tokens = { anna: 'a-token-of-anna-alone', ben: 'a-token-of-ben-alone' };
     const byHand = { amountMaxima: {}, dayMaxima: {}, perMinute: 2, approveAbove: { THB: 10 }, approvalHours: 1 };

@@ -4,6 +4,7 @@ import { META_VERSION, type StoreMeta } from '../../src/store/meta.js';
 import { parseRedisAddress, type RedisAddress } from '../../src/store/redis/redis-address.js';
 import { RedisStore } from '../../src/store/redis/redis-store.js';
 import { RedisCluster } from '../support/redis-cluster.js';
+import { feedRecordsContract, type RecordsUnderTest } from './feed-records-contract.js';
 import { snapshotContract } from './snapshot-contract.js';
 import type { StoreUnderTest } from './store-under-test.js';
 import { walContract } from './wal-contract.js';
@@ -19,7 +20,7 @@ after(async () => {
   await cluster.destroy();
 });
 
-async function makeStore(): Promise<StoreUnderTest> {
+async function makeStore(): Promise<StoreUnderTest & RecordsUnderTest> {
   const storeId = randomUUID();
   const meta: StoreMeta = { storeId, formatVersion: META_VERSION, shards: 4, hash: 'h', scales, createdMs: 0 };
   const options = {
@@ -38,12 +39,13 @@ async function makeStore(): Promise<StoreUnderTest> {
   const closeAll = async () => {
     for (const store of open) await store.close();
   };
-  const { wal, snapshots, meta: record } = await openAnother();
+  const { wal, snapshots, feeds, meta: record } = await openAnother();
   await record.create(meta);
   return {
     storeId,
     wal,
     snapshots,
+    feeds,
     openAgain: openAnother,
     reopen: async () => {
       await closeAll();
@@ -54,4 +56,5 @@ async function makeStore(): Promise<StoreUnderTest> {
 }
 
 walContract('a Redis Cluster', makeStore);
+feedRecordsContract('a Redis Cluster', makeStore);
 snapshotContract('a Redis Cluster', makeStore);

@@ -5,6 +5,7 @@ import { META_VERSION, type StoreMeta } from '../../src/store/meta.js';
 import type { RedisAddress } from '../../src/store/redis/redis-address.js';
 import { RedisStore } from '../../src/store/redis/redis-store.js';
 import { RedisServer } from '../support/redis-server.js';
+import { feedRecordsContract, type RecordsUnderTest } from './feed-records-contract.js';
 import { snapshotContract } from './snapshot-contract.js';
 import type { StoreUnderTest } from './store-under-test.js';
 import { walContract } from './wal-contract.js';
@@ -34,7 +35,7 @@ function newMeta(storeId: string): StoreMeta {
   return { storeId, formatVersion: META_VERSION, shards: 4, hash: 'h', scales, createdMs: 0 };
 }
 
-async function makeStore(): Promise<StoreUnderTest> {
+async function makeStore(): Promise<StoreUnderTest & RecordsUnderTest> {
   const storeId = randomUUID();
   const open: RedisStore[] = [];
   const openAnother = async () => {
@@ -46,16 +47,17 @@ async function makeStore(): Promise<StoreUnderTest> {
   const closeAll = async () => {
     for (const store of open) await store.close();
   };
-  const { wal, snapshots, meta } = await openAnother();
+  const { wal, snapshots, feeds, meta } = await openAnother();
   await meta.create(newMeta(storeId));
   const reopen = async () => {
     await closeAll();
     return openAnother();
   };
-  return { storeId, wal, snapshots, openAgain: openAnother, reopen, destroy: closeAll };
+  return { storeId, wal, snapshots, feeds, openAgain: openAnother, reopen, destroy: closeAll };
 }
 
 walContract('two masters', makeStore);
+feedRecordsContract('two masters', makeStore);
 snapshotContract('two masters', makeStore);
 
 test('fewer masters or a different order is refused, because the order assigns the shards', async () => {

@@ -5,6 +5,7 @@ import type { RedisAddress } from '../../src/store/redis/redis-address.js';
 import { parseRedisAddress } from '../../src/store/redis/redis-address.js';
 import { RedisStore } from '../../src/store/redis/redis-store.js';
 import { RedisServer } from '../support/redis-server.js';
+import { feedRecordsContract, type RecordsUnderTest } from './feed-records-contract.js';
 import { snapshotContract } from './snapshot-contract.js';
 import type { StoreUnderTest } from './store-under-test.js';
 import { walContract } from './wal-contract.js';
@@ -20,7 +21,7 @@ after(async () => {
   await server.destroy();
 });
 
-async function makeStore(): Promise<StoreUnderTest> {
+async function makeStore(): Promise<StoreUnderTest & RecordsUnderTest> {
   const storeId = randomUUID();
   const meta: StoreMeta = { storeId, formatVersion: META_VERSION, shards: 4, hash: 'h', scales, createdMs: 0 };
   const options = {
@@ -39,12 +40,13 @@ async function makeStore(): Promise<StoreUnderTest> {
   const closeAll = async () => {
     for (const store of open) await store.close();
   };
-  const { wal, snapshots, meta: record } = await openAnother();
+  const { wal, snapshots, feeds, meta: record } = await openAnother();
   await record.create(meta);
   return {
     storeId,
     wal,
     snapshots,
+    feeds,
     openAgain: openAnother,
     reopen: async () => {
       await closeAll();
@@ -57,4 +59,5 @@ async function makeStore(): Promise<StoreUnderTest> {
 }
 
 walContract('Redis', makeStore);
+feedRecordsContract('Redis', makeStore);
 snapshotContract('Redis', makeStore);

@@ -28,7 +28,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   store: ['archive', 'log', 'ports', 'wallet', 'base'],
   // Plays the platform against any operator. It must not share the wallet's code, because it checks that code.
   simulate: ['tools', 'base'],
-  tools: ['snapshot', 'log', 'archive', 'ports', 'wallet', 'listener', 'base'],
+  tools: ['snapshot', 'log', 'feed', 'archive', 'ports', 'wallet', 'listener', 'base'],
   callback: ['wallet', 'base'],
   threads: ['callback', 'upkeep', ...CORE, 'wallet', 'base'],
   // The life of one shard as a pure state machine.
@@ -38,7 +38,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   listener: ['base'],
   peer: ['cluster', 'listener', 'base'],
   http: ['callback', 'wallet', 'listener', 'telemetry', 'base'],
-  admin: ['callback', 'wallet', 'listener', 'telemetry', 'base'],
+  admin: ['feed', 'callback', 'wallet', 'listener', 'telemetry', 'base'],
   // The console page uses the API's types for live data, and the CSV writer.
   console: ['admin', 'csv'],
   // The process that pushes a feed to a sink.

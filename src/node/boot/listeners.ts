@@ -20,6 +20,7 @@ import type { StoreMeta } from '../../store/meta.js';
 import type { WalletService } from '../../threads/wallet-service.js';
 import { ScaleTable } from '../../wallet/amount.js';
 import type { Endpoint } from '../../wallet/command.js';
+import { FeedProcess } from '../jobs/feed/feed-process.js';
 import type { KeptSnapshots } from '../jobs/kept-snapshots.js';
 import { StoreSearches } from '../jobs/store-searches.js';
 import { amountLimitsOf } from '../settings/amount-limits.js';
@@ -107,6 +108,7 @@ export function makeAdminServer(settings: Settings, deps: AdminServerDeps): Admi
     },
     service,
     searcher: new StoreSearches(settings),
+    feeds: new FeedProcess(settings),
     cluster,
     observability: {
       metrics: scrape,

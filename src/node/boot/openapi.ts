@@ -6,6 +6,7 @@ const TAGS = {
   callbacks: 'Requests of the platform, to a separate listener',
   players: 'Creating, funding, correcting, blocking and reading players',
   transactions: 'Bets and their results',
+  feeds: 'Events for other systems',
   operations: 'Health, metrics, snapshots and cluster',
   health: 'For load balancers and supervisors; no token needed',
 };

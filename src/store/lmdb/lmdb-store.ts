@@ -8,6 +8,7 @@ import { BINARY, DATA_FILE, openEnvironment, usedBytes } from './environment.js'
 import { examineFolder } from './examine-folder.js';
 import { FileGrowth } from './file-growth.js';
 import { Heads } from './heads.js';
+import { LmdbFeedRecords } from './lmdb-feed-records.js';
 import { LmdbMeta } from './lmdb-meta.js';
 import { LmdbSnapshots } from './lmdb-snapshots.js';
 import { LmdbWal } from './lmdb-wal.js';
@@ -16,6 +17,7 @@ import { LmdbWal } from './lmdb-wal.js';
  * The embedded store: one LMDB environment in a folder, with five databases.
  *
  *   meta       "meta"                             -> StoreMeta as JSON
+ *              "feed:KEY"                         -> record of an event feed's consumer
  *   heads      shard u16                          -> Head, with a version that `ifVersion` compares
  *   log        shard u16, epoch u32, sequence u64 -> entry
  *   snapshots  shard u16, id 8 bytes              -> manifest; empty while unfinished
@@ -27,6 +29,7 @@ export class LmdbStore implements Store {
   readonly wal: LmdbWal;
   readonly snapshots: LmdbSnapshots;
   readonly meta: LmdbMeta;
+  readonly feeds: LmdbFeedRecords;
   private readonly growth: FileGrowth;
 
   private constructor(
@@ -46,6 +49,7 @@ export class LmdbStore implements Store {
     this.wal = new LmdbWal(root, log, heads, commits, growth);
     this.snapshots = new LmdbSnapshots(heads, growth, { log, snapshots, chunks });
     this.meta = new LmdbMeta(meta, heads, commits, growth, this.wal);
+    this.feeds = new LmdbFeedRecords(meta, commits, growth);
   }
 
   async mayBeShared(): Promise<never> {

@@ -4,11 +4,14 @@ export class Keys {
   /** Membership registry of a cluster, in the same slot as the meta record. */
   readonly table: string;
   readonly beats: string;
+  /** Records of the feeds' consumers. The name begins like that of the registry, whose rights it shares. */
+  readonly feeds: string;
 
   constructor(private readonly prefix: string) {
     this.meta = `${prefix}:meta`;
     this.table = `${prefix}:{${this.meta}}:table`;
     this.beats = `${prefix}:{${this.meta}}:table-beats`;
+    this.feeds = `${prefix}:{${this.meta}}:table-feeds`;
   }
 
   /**
@@ -18,6 +21,11 @@ export class Keys {
   trial(shard: number, id: string): { readonly stream: string; readonly head: string } {
     const trial = `${this.prefix}:{${shard}}:trial-${id}`;
     return { stream: `${trial}:snapshot`, head: `${trial}:head` };
+  }
+
+  /** Hash that a feed writes, to wait until the replicas have what it read of the shard. */
+  settled(shard: number): string {
+    return `${this.prefix}:{${shard}}:table-settled`;
   }
 
   head(shard: number): string {

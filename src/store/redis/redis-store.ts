@@ -10,6 +10,7 @@ import { Master } from './master.js';
 import { MasterRouter } from './master-router.js';
 import { FixedMasters, type Masters } from './masters.js';
 import type { RedisAddress } from './redis-address.js';
+import { RedisFeedRecords } from './redis-feed-records.js';
 import { RedisMeta } from './redis-meta.js';
 import { RedisRegistry } from './redis-registry.js';
 import { RedisSnapshots } from './redis-snapshots.js';
@@ -42,6 +43,8 @@ const RECHECK_MS = 60_000;
  *   PREFIX:meta                   StoreMeta as JSON
  *   PREFIX:{PREFIX:meta}:table    hash; membership registry of a cluster
  *   `PREFIX:{PREFIX:meta}:table-beats`  hash; heartbeats of its members
+ *   `PREFIX:{PREFIX:meta}:table-feeds`  hash; records of the event feed's consumers
+ *   PREFIX:{SHARD}:table-settled  hash; written to wait for replicas, of no meaning
  *   PREFIX:{SHARD}:head           head
  *   PREFIX:{SHARD}:wal            stream; id = LSN, field `e` = entry
  *   PREFIX:{SHARD}:snapshots      hash; id -> manifest, empty while unfinished
@@ -53,6 +56,7 @@ export class RedisStore implements Store {
   readonly snapshots: RedisSnapshots;
   readonly meta: RedisMeta;
   readonly table: RedisRegistry;
+  readonly feeds: RedisFeedRecords;
   private readonly masters: Masters;
   private readonly keys: Keys;
   private readonly isCluster: boolean;
@@ -94,6 +98,7 @@ export class RedisStore implements Store {
     this.meta = new RedisMeta(router, keys, durability, name, isCluster ? [] : servers.map(nameOf));
     this.wal = new RedisWal(router, keys, durability, this.meta);
     this.table = new RedisRegistry(router, keys);
+    this.feeds = new RedisFeedRecords(router, keys, durability);
     this.snapshots = new RedisSnapshots(router, keys, durability);
     if (!isReadOnly) this.rechecks = setInterval(() => this.recheck(), recheckMs).unref();
   }

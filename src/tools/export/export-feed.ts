@@ -3,9 +3,9 @@ import { formatLsn } from '../../ports/lsn.js';
 import { RecoveryError } from '../../ports/recovery-error.js';
 import type { Entry, Head } from '../../ports/wal.js';
 import { findAcceptedLoss } from '../accepted-loss.js';
+import { Currencies } from '../currencies.js';
 import { type StoreReader, ToolError } from '../store-reader.js';
 import { orTrimmed } from '../trimmed-error.js';
-import { Currencies } from './currencies.js';
 import { lineOf } from './export-line.js';
 
 /**

@@ -8,7 +8,7 @@ import { ExportFeed } from './export-feed.js';
 /*
  * Export writes every event of a store as one JSON line. export-start.ts finds the first entry. export-feed.ts reads
  * the log of one shard. export.ts merges the shards into batches. export-line.ts formats the lines, with decimals from
- * currencies.ts. export-pump.ts writes the batches, and export-cursor.ts stores the position, so that each event is
+ * ../currencies.ts. export-pump.ts writes the batches, and export-cursor.ts stores the position, so that each event is
  * written at least once.
  */
 

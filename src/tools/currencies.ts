@@ -1,11 +1,11 @@
-import { intern } from '../../base/intern.js';
-import { readLog } from '../../log/log-reader.js';
-import { formatLsn } from '../../ports/lsn.js';
-import { RecoveryError } from '../../ports/recovery-error.js';
-import type { Entry, Head } from '../../ports/wal.js';
-import { forEachWallet } from '../each-wallet.js';
-import { newestReplay } from '../snapshot-replay.js';
-import { type StoreReader, ToolError } from '../store-reader.js';
+import { intern } from '../base/intern.js';
+import { readLog } from '../log/log-reader.js';
+import { formatLsn } from '../ports/lsn.js';
+import { RecoveryError } from '../ports/recovery-error.js';
+import type { Entry, Head } from '../ports/wal.js';
+import { forEachWallet } from './each-wallet.js';
+import { newestReplay } from './snapshot-replay.js';
+import { type StoreReader, ToolError } from './store-reader.js';
 
 /**
  * Maps each player of a shard to a currency. Events do not name the currency, and without it the number of decimals of
@@ -42,7 +42,8 @@ export class Currencies {
     );
   }
 
-  private async readUpTo(at: Head, start: Head, reader: StoreReader): Promise<void> {
+  /** Adds the players that the entries after `start` up to `at` create. Throws a `RecoveryError`. */
+  async readUpTo(at: Head, start: Head, reader: StoreReader): Promise<void> {
     for await (const page of readLog(this.shard, start, reader)) {
       for (const { entry } of page) {
         this.note(entry);

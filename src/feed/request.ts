@@ -1,0 +1,58 @@
+import type { FeedFilter } from './filter.js';
+
+/** A consumer of the feed. */
+export interface Feed {
+  readonly name: string;
+  readonly filter: FeedFilter;
+  /** Where the feed began: `now`, `start` or a position. */
+  readonly from: string;
+  /** Everything up to this position is acknowledged. */
+  readonly position: string;
+  readonly createdMs: number;
+  /** Time of the newest acknowledgement; undefined before the first one. */
+  readonly acknowledgedMs: number | undefined;
+}
+
+/** Request about the feeds. */
+export type FeedRequest =
+  | { readonly type: 'create'; readonly name: string; readonly filter: FeedFilter; readonly from: string }
+  | { readonly type: 'list' }
+  | { readonly type: 'find'; readonly name: string }
+  | { readonly type: 'remove'; readonly name: string }
+  | { readonly type: 'acknowledge'; readonly name: string; readonly position: string }
+  | {
+      readonly type: 'read';
+      readonly name: string;
+      /** Undefined: the acknowledged position. */
+      readonly after: string | undefined;
+      readonly limit: number;
+      /** How long to wait for the first event. */
+      readonly waitMs: number;
+    };
+
+/** Reason why a request about the feeds is refused. */
+export type FeedRefusal =
+  | 'feed-not-found'
+  | 'feed-differs'
+  | 'feeds-full'
+  | 'feed-position-invalid'
+  | 'feed-position-foreign';
+
+/** Entries that a consumer did not get: those after `from` up to `to`, as LSNs. */
+export interface LostEntries {
+  readonly shard: number;
+  readonly from: string;
+  readonly to: string;
+  /** `trimmed`: no longer in the log. `accepted-loss`: an operator continued without acknowledged entries. */
+  readonly reason: 'trimmed' | 'accepted-loss';
+}
+
+/** Answer to a request. A page is JSON text already, because only the reading process builds events. */
+export type FeedAnswer =
+  | { readonly type: 'feed'; readonly feed: Feed; readonly isNew: boolean }
+  | { readonly type: 'feeds'; readonly feeds: readonly Feed[] }
+  | { readonly type: 'removed' }
+  | { readonly type: 'page'; readonly json: string }
+  | { readonly type: 'refused'; readonly reason: FeedRefusal }
+  /** A temporary failure, such as an outage of the store. */
+  | { readonly type: 'failed'; readonly reason: string };

@@ -1,0 +1,96 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import type { FeedService } from '../../../admin/feed-service.js';
+import type { FeedAnswer, FeedRequest } from '../../../feed/request.js';
+import type { StoreSettings } from '../../drivers/driver.js';
+import type { FromFeedProgram, ToFeedProgram } from './feed-program.js';
+
+const PROGRAM = fileURLToPath(new URL('./feed-program.js', import.meta.url));
+/** Limit of the heap. The process keeps the currency of every player, about a hundred bytes each. */
+const HEAP_MIB = 1024;
+/** Time without requests after which the process ends. */
+const IDLE_MS = 60_000;
+/** Time limit after which the process is killed, because closing an unresponsive store could take longer. */
+const KILL_AFTER_MS = 3000;
+const AWAY: FeedAnswer = { type: 'failed', reason: 'the process that reads the feed has ended' };
+
+interface Running {
+  readonly child: ChildProcess;
+  readonly pending: Map<number, (answer: FeedAnswer) => void>;
+  idle: NodeJS.Timeout | undefined;
+}
+
+/**
+ * Answers requests about the event feed in a separate process, so that reading logs takes no time from the shards. The
+ * process starts with the first request, and ends a minute after the last one or with this process.
+ */
+export class FeedProcess implements FeedService {
+  private readonly settings: StoreSettings;
+  private running: Running | undefined = undefined;
+  private newest = 0;
+
+  constructor(
+    { store, storePrefix, durability, redis, archive, postgres }: StoreSettings,
+    private readonly program = PROGRAM,
+  ) {
+    this.settings = { store, storePrefix, durability, redis, archive, postgres };
+  }
+
+  ask(request: FeedRequest, signal: AbortSignal): Promise<FeedAnswer> {
+    const running = this.running ?? this.start();
+    clearTimeout(running.idle);
+    const id = ++this.newest;
+    const { child, pending } = running;
+    return new Promise((resolve) => {
+      const hurry = () => tell(child, { type: 'hurry', id });
+      pending.set(id, (answer) => {
+        pending.delete(id);
+        signal.removeEventListener('abort', hurry);
+        if (pending.size === 0) running.idle = setTimeout(() => this.end(running), IDLE_MS).unref();
+        resolve(answer);
+      });
+      tell(child, { type: 'request', id, request });
+      if (signal.aborted) hurry();
+      else signal.addEventListener('abort', hurry);
+    });
+  }
+
+  close(): void {
+    if (this.running !== undefined) this.end(this.running);
+  }
+
+  private start(): Running {
+    const child = fork(this.program, [], {
+      execArgv: [`--max-old-space-size=${HEAP_MIB}`],
+      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    });
+    const running: Running = { child, pending: new Map(), idle: undefined };
+    this.running = running;
+    const gone = () => {
+      if (this.running === running) this.running = undefined;
+      clearTimeout(running.idle);
+      for (const answered of [...running.pending.values()]) answered(AWAY);
+      clearTimeout(running.idle);
+    };
+    child.on('message', ({ id, answer }: FromFeedProgram) => running.pending.get(id)?.(answer));
+    child.once('disconnect', gone);
+    child.once('exit', gone);
+    // An error of the channel must not end this process.
+    child.on('error', () => child.pid === undefined && gone());
+    tell(child, { type: 'open', settings: this.settings });
+    return running;
+  }
+
+  private end(running: Running): void {
+    if (this.running === running) this.running = undefined;
+    const { child } = running;
+    if (!child.connected) return;
+    child.disconnect();
+    const timer = setTimeout(() => child.kill('SIGKILL'), KILL_AFTER_MS).unref();
+    child.once('exit', () => clearTimeout(timer));
+  }
+}
+
+function tell(child: ChildProcess, message: ToFeedProgram): void {
+  if (child.connected) child.send(message, () => {});
+}

@@ -1,0 +1,130 @@
+import { type FeedSource, feedEventsOf } from '../../feed/events-of.js';
+import { type FeedFilter, passes } from '../../feed/filter.js';
+import type { FeedPosition } from '../../feed/position.js';
+import type { LostEntries } from '../../feed/request.js';
+import type { Entry } from '../../ports/wal.js';
+import { predecessorOf, type StoreReader, shardsOf } from '../store-reader.js';
+import { ShardCurrencies } from './shard-currencies.js';
+import { ShardCursor } from './shard-cursor.js';
+
+/** Limits of one page; entries without wanted events count as well. */
+const ENTRIES_MAX = 5000;
+const PAGE_CHARACTERS = 1024 * 1024;
+const YIELD_ENTRIES = 64;
+
+/** Events after a position. */
+export interface FeedPage {
+  /** Each event as JSON text. */
+  readonly events: readonly string[];
+  readonly next: FeedPosition;
+  readonly lost: readonly LostEntries[];
+  /** True if the page ends before the end of the log. */
+  readonly hasMore: boolean;
+}
+
+/**
+ * Reads the logs of all shards as pages of events. Events of one shard, and therefore of one player, are in log order.
+ * Shards are merged by time, so that no busy shard holds back another one.
+ */
+export class FeedReader {
+  private readonly currencies: readonly ShardCurrencies[];
+
+  constructor(
+    private readonly reader: StoreReader,
+    /** Resolves once the entries of these shards that were read before are durable. */
+    private readonly settle: (shards: readonly number[]) => Promise<void>,
+  ) {
+    this.currencies = shardsOf(reader).map((shard) => new ShardCurrencies(shard, reader));
+  }
+
+  /**
+   * At most `limit` events after the position. Throws a `ForeignPositionError` if a log has another history, a
+   * `RecoveryError` if a log is damaged, and any other error during an outage.
+   */
+  async read(position: FeedPosition, filter: FeedFilter, limit: number): Promise<FeedPage> {
+    const cursors = position.map((place, shard) => new ShardCursor(shard, place, this.reader));
+    await Promise.all(cursors.map((cursor) => cursor.fill()));
+    const open = new Set(cursors.filter(({ waiting }) => waiting !== undefined));
+    const events: string[] = [];
+    let characters = 0;
+    let entries = 0;
+    const isFull = () => events.length === limit || characters > PAGE_CHARACTERS || entries === ENTRIES_MAX;
+    while (open.size > 0 && !isFull()) {
+      const cursor = oldestOf(open);
+      for (const text of await this.take(cursor, filter, limit - events.length)) {
+        events.push(text);
+        characters += text.length;
+      }
+      entries++;
+      if (entries % YIELD_ENTRIES === 0) await this.reader.yieldTurn();
+      await cursor.fill();
+      if (cursor.waiting === undefined) open.delete(cursor);
+    }
+    const next = cursors.map(({ place }) => place);
+    await this.settle(shardsOf(this.reader).filter((shard) => isMoved(position, next, shard)));
+    return { events, next, lost: cursors.flatMap(({ lost }) => lost), hasMore: open.size > 0 };
+  }
+
+  /** The newest positions of all logs. */
+  async end(): Promise<FeedPosition> {
+    const { reader } = this;
+    const heads = await Promise.all(shardsOf(reader).map((shard) => reader.wal.head(shard)));
+    return heads.map(({ lsn, checksum }) => ({ lsn, checksum, items: 0 }));
+  }
+
+  /** The positions before the oldest entries that are left. */
+  async beginning(): Promise<FeedPosition> {
+    const { reader } = this;
+    return await Promise.all(
+      shardsOf(reader).map(async (shard) => {
+        const [bytes] = await reader.wal.read(shard, { epoch: 0, sequence: 0 }, 1);
+        const { lsn, checksum } =
+          bytes === undefined ? await reader.wal.head(shard) : beforeFirst(reader.format.decode(bytes));
+        return { lsn, checksum, items: 0 };
+      }),
+    );
+  }
+
+  /** Takes wanted events of the waiting entry, and passes the entry unless more than `limit` are wanted. */
+  private async take(cursor: ShardCursor, filter: FeedFilter, limit: number): Promise<string[]> {
+    const entry = cursor.waiting as Entry;
+    const taken: string[] = [];
+    if (entry.events.length > 0) {
+      const { shard, items } = cursor;
+      const currencies = await (this.currencies[shard] as ShardCurrencies).at(entry, predecessorOf(entry));
+      const { storeId, scales } = this.reader;
+      const source: FeedSource = {
+        storeId,
+        currencyOf: (username) => currencies.of(username),
+        scaleOf: (currency) => scales.of(currency),
+      };
+      for (const { index, event } of feedEventsOf(entry, source)) {
+        if (index < items || !passes(filter, event)) continue;
+        if (taken.length === limit) {
+          cursor.items = index;
+          return taken;
+        }
+        taken.push(JSON.stringify(event));
+      }
+    }
+    cursor.pass();
+    return taken;
+  }
+}
+
+function oldestOf(cursors: Iterable<ShardCursor>): ShardCursor {
+  let oldest: ShardCursor | undefined;
+  for (const cursor of cursors) {
+    if (oldest === undefined || (cursor.waiting as Entry).timeMs < (oldest.waiting as Entry).timeMs) oldest = cursor;
+  }
+  return oldest as ShardCursor;
+}
+
+function isMoved(before: FeedPosition, after: FeedPosition, shard: number): boolean {
+  const [from, to] = [before[shard], after[shard]];
+  return from?.lsn.sequence !== to?.lsn.sequence || from?.items !== to?.items;
+}
+
+function beforeFirst(first: Entry) {
+  return { lsn: first.previousLsn, checksum: first.previousChecksum };
+}

@@ -1,0 +1,134 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { FeedEvent } from '../../src/feed/event.js';
+import { bet, PlatformClient, settlement } from '../support/client.js';
+import { TestNode } from '../support/test-node.js';
+import { withNode } from '../support/with-node.js';
+
+interface Answer {
+  readonly status: number;
+  readonly body: {
+    readonly events: readonly FeedEvent[];
+    readonly next: string;
+    readonly position: string;
+    readonly code: string;
+    readonly feeds: readonly object[];
+  };
+}
+
+async function call(node: TestNode, method: string, path: string, body?: object, token?: string): Promise<Answer> {
+  const response = await fetch(`${node.adminUrl}/v1/feeds${path}`, {
+    method,
+    headers: {
+      ...(token !== undefined && { Authorization: `Bearer ${token}` }),
+      ...(body && { 'Content-Type': 'application/json' }),
+    },
+    ...(body && { body: JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  return { status: response.status, body: text === '' ? undefined : JSON.parse(text) };
+}
+
+describe('the feed of the operator API', () => {
+  test('a consumer reads events once, over a restart of the node', async () => {
+    await withNode({}, async (node) => {
+      const create = { name: 'crm', from: 'start' };
+      assert.equal((await call(node, 'POST', '', create)).status, 201);
+      assert.equal((await call(node, 'POST', '', create)).status, 200);
+      const platform = new PlatformClient(node.callbackUrl);
+      await platform.post('placeBets', bet('ann', 'b1', 10));
+      platform.close();
+      const page = await call(node, 'GET', '/crm/events');
+      assert.deepEqual(
+        page.body.events.map(({ type, data }) => [type, data.amount, data.balanceAfter]),
+        [
+          ['walletd.player.created', '100', '100'],
+          ['walletd.bet.placed', '10', '90'],
+        ],
+      );
+      assert.equal((await call(node, 'POST', '/crm/ack', { position: page.body.next })).status, 200);
+      await node.restart();
+      const after = new PlatformClient(node.callbackUrl);
+      await after.post('settleBets', settlement('ann', 'b1', 25.5));
+      after.close();
+      const later = await call(node, 'GET', '/crm/events?wait=20');
+      assert.deepEqual(
+        later.body.events.map(({ type, data }) => [type, data.requestId, data.balanceAfter]),
+        [['walletd.bet.settled', 's-b1', '115.5']],
+      );
+    });
+  });
+
+  test('a waiting read gets an event that happens meanwhile', async () => {
+    await withNode({}, async (node) => {
+      await call(node, 'POST', '', { name: 'crm' });
+      await call(node, 'GET', '/crm/events');
+      const waiting = call(node, 'GET', '/crm/events?wait=20');
+      const platform = new PlatformClient(node.callbackUrl);
+      await platform.post('placeBets', bet('ann', 'b1', 10));
+      platform.close();
+      assert.deepEqual(
+        (await waiting).body.events.map(({ id }) => id.split('-').length),
+        [4],
+      );
+    });
+  });
+
+  test('refusals name their reason', async () => {
+    await withNode({}, async (node) => {
+      const refused = async (method: string, path: string, body?: object) => {
+        const answer = await call(node, method, path, body);
+        return [answer.status, answer.body.code];
+      };
+      await call(node, 'POST', '', { name: 'crm' });
+      assert.deepEqual(await refused('POST', '', { name: 'crm', from: 'start' }), [409, 'feed-differs']);
+      assert.deepEqual(await refused('POST', '', { name: '../crm' }), [400, 'bad-request']);
+      assert.deepEqual(await refused('POST', '', { name: 'x', filter: { type: [] } }), [400, 'bad-request']);
+      assert.deepEqual(await refused('POST', '', { name: 'x', filter: { types: ['walletd.x'] } }), [
+        400,
+        'bad-request',
+      ]);
+      for (const path of ['/other', '/other/events']) {
+        assert.deepEqual(await refused('GET', path), [404, 'feed-not-found']);
+      }
+      assert.deepEqual(await refused('GET', '/crm/events?limit=1001'), [400, 'bad-request']);
+      assert.deepEqual(await refused('GET', '/crm/events?after=x'), [400, 'bad-request']);
+      assert.deepEqual(await refused('POST', '/crm/ack', { position: 'x' }), [400, 'bad-request']);
+      assert.equal((await call(node, 'DELETE', '/crm')).status, 200);
+      assert.deepEqual(await refused('DELETE', '/crm'), [404, 'feed-not-found']);
+    });
+  });
+
+  test('the role read reads events, and only operate creates and acknowledges', async () => {
+    const tokens = { reader: 'a-token-of-the-reader', monitor: 'a-token-of-the-monitor', op: 'a-token-of-operators' };
+    const node = await TestNode.start({
+      'admin.tokens': [
+        { name: 'reader', role: 'read', token: tokens.reader },
+        { name: 'monitor', role: 'monitor', token: tokens.monitor },
+        { name: 'op', role: 'operate', token: tokens.op },
+      ],
+    });
+    try {
+      const status = async (token: string, method: string, path: string, body?: object) =>
+        (await call(node, method, path, body, token)).status;
+      assert.equal(await status(tokens.reader, 'POST', '', { name: 'crm' }), 403);
+      assert.equal(await status(tokens.op, 'POST', '', { name: 'crm' }), 201);
+      assert.equal(await status(tokens.reader, 'GET', '/crm/events'), 200);
+      assert.equal(await status(tokens.monitor, 'GET', '/crm/events'), 403);
+      assert.equal(await status(tokens.reader, 'POST', '/crm/ack', { position: 'x' }), 403);
+      assert.equal(await status(tokens.reader, 'DELETE', '/crm'), 403);
+    } finally {
+      await node.close();
+    }
+  });
+
+  test('a shutdown ends a waiting read', async () => {
+    await withNode({}, async (node) => {
+      await call(node, 'POST', '', { name: 'crm' });
+      await call(node, 'GET', '/crm/events');
+      const waiting = call(node, 'GET', '/crm/events?wait=20').catch(() => undefined);
+      await node.restart();
+      await waiting;
+    });
+  });
+});

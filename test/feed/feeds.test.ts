@@ -1,0 +1,297 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { FeedEvent } from '../../src/feed/event.js';
+import type { Feed, FeedAnswer, FeedRequest, LostEntries } from '../../src/feed/request.js';
+import { Feeds } from '../../src/tools/feed/feeds.js';
+import { commands } from '../support/domain.js';
+import { WrittenStore } from '../tools/written-store.js';
+import { MemoryRecords } from './memory-records.js';
+
+const { place, settle } = commands;
+const PLAYERS = ['ann', 'bob', 'cat', 'dan', 'eve', 'kim'];
+const NEVER = new AbortController().signal;
+
+interface Page {
+  readonly events: readonly FeedEvent[];
+  readonly next: string;
+  readonly lost?: readonly LostEntries[];
+}
+
+/** Feeds on a store in memory. `onPause` runs instead of each wait. */
+class FeedsUnderTest {
+  readonly records = new MemoryRecords();
+  readonly feeds: Feeds;
+  nowMs = 0;
+  onPause: () => Promise<void> = async () => {};
+
+  constructor(store: WrittenStore) {
+    this.feeds = new Feeds({
+      reader: store.reader,
+      records: this.records,
+      now: () => this.nowMs,
+      monotonicMs: () => this.nowMs,
+      newId: () => `id-${++this.nowMs}`,
+      pause: async (ms) => {
+        this.nowMs += ms;
+        await this.onPause();
+      },
+    });
+  }
+
+  ask(request: FeedRequest): Promise<FeedAnswer> {
+    return this.feeds.answer(request, NEVER);
+  }
+
+  async create(name: string, from = 'start', filter = {}): Promise<Feed> {
+    const answer = await this.ask({ type: 'create', name, from, filter });
+    assert.ok(answer.type === 'feed', JSON.stringify(answer));
+    return answer.feed;
+  }
+
+  async read(name: string, after?: string, limit = 1000, waitMs = 0): Promise<Page> {
+    const answer = await this.ask({ type: 'read', name, after, limit, waitMs });
+    assert.ok(answer.type === 'page', JSON.stringify(answer));
+    return JSON.parse(answer.json);
+  }
+
+  async readAll(name: string, limit: number): Promise<FeedEvent[]> {
+    const all: FeedEvent[] = [];
+    for (let after: string | undefined; ; ) {
+      const { events, next } = await this.read(name, after, limit);
+      if (events.length === 0) return all;
+      assert.ok(events.length <= limit);
+      all.push(...events);
+      after = next;
+    }
+  }
+
+  async acknowledge(name: string, position: string): Promise<Feed> {
+    const answer = await this.ask({ type: 'acknowledge', name, position });
+    assert.ok(answer.type === 'feed', JSON.stringify(answer));
+    return answer.feed;
+  }
+}
+
+/** Six players on three shards. Each entry has the events of several players, and each message two bets. */
+async function playedStore(rounds = 20): Promise<WrittenStore> {
+  const store = new WrittenStore(3);
+  await store.takeOver();
+  for (const username of PLAYERS) await store.fund(username, 1_000_000);
+  await play(store, rounds);
+  return store;
+}
+
+async function play(store: WrittenStore, rounds: number, first = 0): Promise<void> {
+  for (let i = first; i < first + rounds; i++) {
+    const bets = [
+      { id: `a${i}`, roundId: `r${i}` },
+      { id: `b${i}`, roundId: `r${i}` },
+    ];
+    await store.run(...PLAYERS.map((username) => place(bets, { username })));
+  }
+}
+
+/** Asserts that the events of each player form one chain of balances. */
+function assertChains(events: readonly FeedEvent[]): void {
+  const balances = new Map<string, string | null>();
+  for (const { subject, data } of events) {
+    assert.equal(data.balanceBefore, balances.get(subject) ?? '0');
+    balances.set(subject, data.balanceAfter);
+  }
+}
+
+describe('reading a feed', () => {
+  test('pages of any size contain every event once, in the order of each player', async () => {
+    const feeds = new FeedsUnderTest(await playedStore());
+    await feeds.create('crm');
+    const whole = await feeds.readAll('crm', 1000);
+    assert.equal(whole.length, PLAYERS.length * (1 + 2 * 20));
+    assertChains(whole);
+    for (const limit of [1, 2, 7, 100]) assert.deepEqual(await feeds.readAll('crm', limit), whole);
+  });
+
+  test('a filter leaves out events and still advances', async () => {
+    const store = await playedStore();
+    await store.run(settle([{ id: 'a1', payoutAmount: 5 }], { username: 'ann' }));
+    const feeds = new FeedsUnderTest(store);
+    await feeds.create('settled', 'start', { types: ['walletd.bet.settled'] });
+    const { events, next } = await feeds.read('settled');
+    assert.deepEqual(
+      events.map(({ subject, type }) => [subject, type]),
+      [['ann', 'walletd.bet.settled']],
+    );
+    assert.deepEqual((await feeds.read('settled', next)).events, []);
+  });
+
+  test('a feed from now gets only later events', async () => {
+    const store = await playedStore();
+    const feeds = new FeedsUnderTest(store);
+    await feeds.create('late', 'now');
+    assert.deepEqual((await feeds.read('late')).events, []);
+    await play(store, 1, 100);
+    assert.equal((await feeds.read('late')).events.length, 2 * PLAYERS.length);
+  });
+
+  test('a feed can begin at the position of another feed', async () => {
+    const feeds = new FeedsUnderTest(await playedStore());
+    await feeds.create('first');
+    const { next } = await feeds.read('first', undefined, 100);
+    await feeds.create('second', next);
+    assert.deepEqual(await feeds.read('second'), await feeds.read('first', next));
+  });
+
+  test('a waiting read ends with the first event', async () => {
+    const store = await playedStore();
+    const feeds = new FeedsUnderTest(store);
+    await feeds.create('late', 'now');
+    let pauses = 0;
+    feeds.onPause = async () => {
+      if (++pauses === 3) await play(store, 1, 100);
+    };
+    assert.equal((await feeds.read('late', undefined, 1000, 60_000)).events.length, 2 * PLAYERS.length);
+    assert.equal(pauses, 3);
+  });
+
+  test('a waiting read without events ends after its time', async () => {
+    const feeds = new FeedsUnderTest(await playedStore());
+    await feeds.create('late', 'now');
+    const began = feeds.nowMs;
+    assert.deepEqual((await feeds.read('late', undefined, 1000, 5000)).events, []);
+    assert.equal(feeds.nowMs - began, 5000);
+  });
+
+  test('a read waits until its entries are durable', async () => {
+    const feeds = new FeedsUnderTest(await playedStore());
+    await feeds.create('crm');
+    feeds.records.settleError = new Error('0 of 1 replicas have it');
+    const answer = await feeds.ask({ type: 'read', name: 'crm', after: undefined, limit: 10, waitMs: 0 });
+    assert.deepEqual(answer, { type: 'failed', reason: '0 of 1 replicas have it' });
+    feeds.records.settleError = undefined;
+    await feeds.read('crm');
+    assert.deepEqual(feeds.records.settled, [0, 1, 2]);
+  });
+
+  test('events continue over a new owner of the log', async () => {
+    const store = await playedStore();
+    const feeds = new FeedsUnderTest(store);
+    await feeds.create('crm');
+    const { next } = await feeds.read('crm');
+    await store.takeOver();
+    await play(store, 1, 100);
+    const { events, lost } = await feeds.read('crm', next);
+    assert.equal(events.length, 2 * PLAYERS.length);
+    assert.equal(lost, undefined);
+    assertChains(await feeds.readAll('crm', 10));
+  });
+});
+
+describe('positions that the log no longer has', () => {
+  test('trimmed entries are reported exactly, once', async () => {
+    const store = await playedStore();
+    const feeds = new FeedsUnderTest(store);
+    await feeds.create('slow');
+    const { next } = await feeds.read('slow', undefined, 6);
+    for (const shard of [0, 1, 2]) await store.snapshot(shard);
+    await play(store, 2, 200);
+    const before = { epoch: 1, sequence: 15 };
+    for (const shard of [0, 1, 2]) await store.trim(before, shard);
+    const { events, lost = [], next: later } = await feeds.read('slow', next);
+    assert.deepEqual(
+      lost.map(({ shard, to, reason }) => [shard, to, reason]),
+      [0, 1, 2].map((shard) => [shard, '1-14', 'trimmed']),
+    );
+    assert.ok(events.every(({ id }) => Number(id.split('-')[2]) >= 15));
+    assert.equal((await feeds.read('slow', later)).lost, undefined);
+  });
+
+  test('a feed from the start begins with the oldest entry that is left', async () => {
+    const store = await playedStore();
+    for (const shard of [0, 1, 2]) await store.snapshot(shard);
+    await store.trim({ epoch: 1, sequence: 10 }, 0);
+    const feeds = new FeedsUnderTest(store);
+    await feeds.create('late');
+    assert.equal((await feeds.read('late')).lost, undefined);
+  });
+
+  test('a position of another history is refused', async () => {
+    const store = await playedStore();
+    const other = await playedStore();
+    await other.fund('zoe', 7);
+    await play(other, 30, 500);
+    const elsewhere = new FeedsUnderTest(other);
+    await elsewhere.create('crm', 'now');
+    const { next } = await elsewhere.read('crm');
+    const feeds = new FeedsUnderTest(store);
+    await feeds.create('crm');
+    const answer = await feeds.ask({ type: 'read', name: 'crm', after: next, limit: 10, waitMs: 0 });
+    assert.deepEqual(answer, { type: 'refused', reason: 'feed-position-foreign' });
+  });
+});
+
+describe('consumers', () => {
+  test('an acknowledged position is where the next read begins', async () => {
+    const feeds = new FeedsUnderTest(await playedStore());
+    await feeds.create('crm');
+    const first = await feeds.read('crm', undefined, 10);
+    assert.deepEqual(await feeds.read('crm', undefined, 10), first);
+    assert.equal((await feeds.acknowledge('crm', first.next)).position, first.next);
+    assert.deepEqual(await feeds.read('crm', undefined, 10), await feeds.read('crm', first.next, 10));
+  });
+
+  test('an older acknowledgement does not move the position back', async () => {
+    const feeds = new FeedsUnderTest(await playedStore());
+    await feeds.create('crm');
+    const first = await feeds.read('crm', undefined, 10);
+    const second = await feeds.read('crm', first.next, 10);
+    await feeds.acknowledge('crm', second.next);
+    assert.equal((await feeds.acknowledge('crm', first.next)).position, second.next);
+  });
+
+  test('the same creation again changes nothing, and another one is refused', async () => {
+    const feeds = new FeedsUnderTest(await playedStore());
+    const filter = { currencies: ['THB', 'EUR'] };
+    const feed = await feeds.create('crm', 'now', filter);
+    const again = { type: 'create', name: 'crm', from: 'now', filter: { currencies: ['EUR', 'THB'] } } as const;
+    assert.deepEqual(await feeds.ask(again), { type: 'feed', feed, isNew: false });
+    for (const change of [{ from: 'start' }, { filter: {} }]) {
+      assert.deepEqual(await feeds.ask({ ...again, ...change }), { type: 'refused', reason: 'feed-differs' });
+    }
+  });
+
+  test('a removed feed is unknown, and its position is not that of a later feed', async () => {
+    const feeds = new FeedsUnderTest(await playedStore());
+    const created = await feeds.create('crm');
+    const late = { ...Object.fromEntries(await feeds.records.all()) };
+    await feeds.acknowledge('crm', (await feeds.read('crm')).next);
+    late['p:crm'] = (await feeds.records.all()).get('p:crm') as string;
+    assert.deepEqual(await feeds.ask({ type: 'remove', name: 'crm' }), { type: 'removed' });
+    for (const type of ['remove', 'find'] as const) {
+      assert.deepEqual(await feeds.ask({ type, name: 'crm' }), { type: 'refused', reason: 'feed-not-found' });
+    }
+    // An acknowledgement that was under way during the removal.
+    await feeds.records.put('p:crm', late['p:crm']);
+    assert.equal((await feeds.create('crm')).position, created.position);
+  });
+
+  test('the number of feeds is limited', async () => {
+    const feeds = new FeedsUnderTest(await playedStore(1));
+    for (let i = 0; i < 32; i++) await feeds.create(`f${i}`, 'now');
+    const one = { type: 'create', name: 'more', from: 'now', filter: {} } as const;
+    assert.deepEqual(await feeds.ask(one), { type: 'refused', reason: 'feeds-full' });
+    const all = await feeds.ask({ type: 'list' });
+    assert.equal(all.type === 'feeds' && all.feeds.length, 32);
+  });
+
+  test('a position that is no position is refused', async () => {
+    const feeds = new FeedsUnderTest(await playedStore(1));
+    await feeds.create('crm');
+    const requests: FeedRequest[] = [
+      { type: 'create', name: 'other', from: 'nowhere', filter: {} },
+      { type: 'acknowledge', name: 'crm', position: 'x' },
+      { type: 'read', name: 'crm', after: '', limit: 1, waitMs: 0 },
+    ];
+    for (const request of requests) {
+      assert.deepEqual(await feeds.ask(request), { type: 'refused', reason: 'feed-position-invalid' });
+    }
+  });
+});
