@@ -6,9 +6,10 @@ import { messageOf } from '../base/message-of.js';
 import { ConfigError } from '../config/config-error.js';
 import { sign } from '../http/signature.js';
 import { EXIT } from '../node/settings/exit-codes.js';
+import { Stopped } from '../simulate/cannot-know.js';
 import { OPENING_BALANCE } from '../simulate/case.js';
 import { CASES } from '../simulate/cases/all.js';
-import { CHECK_LANES, check, type Result, type Verdict, verdictOf } from '../simulate/check.js';
+import { CHECK_LANES, check } from '../simulate/check.js';
 import { Client, type Header, type Sign } from '../simulate/client.js';
 import { learn } from '../simulate/learn.js';
 import { Pace } from '../simulate/pace.js';
@@ -17,6 +18,7 @@ import { CommandPlayers, ListedPlayers, OperatorPlayers, type Players } from '..
 import { DEFAULT_PROFILE, type Profile, parseProfile } from '../simulate/profile.js';
 import { htmlOf } from '../simulate/report/html.js';
 import { junitOf } from '../simulate/report/junit.js';
+import { type Result, type Verdict, verdictOf } from '../simulate/result.js';
 import { soak } from '../simulate/soak/soak.js';
 import { mustPlaces, usernamesOf } from '../simulate/usernames.js';
 import { argument, collected } from './argument.js';
@@ -24,6 +26,7 @@ import { conclude, helpText, type Outcome, type OutputOptions } from './command.
 import { parseHeader } from './header-option.js';
 import { Progress } from './print/progress.js';
 import { exploredText, resultJson, simulationText, soakedText } from './print/simulation.js';
+import { stopSignal } from './stop-signal.js';
 
 const MODES = ['check', 'explore', 'soak'] as const;
 type Mode = (typeof MODES)[number];
@@ -49,6 +52,7 @@ interface SimulateOptions extends OutputOptions {
   readonly profile?: string;
   readonly keyFile?: string;
   readonly patience: number;
+  readonly maxSeconds?: number;
   readonly junit?: string;
   readonly html?: string;
 }
@@ -66,6 +70,8 @@ const PATIENCE_SECONDS_MAX = 3600;
 /** Platforms of this family time out after 4 to 5 seconds. */
 const ANSWER_MS_MAX = 5000;
 const MS = 1000;
+/** After a signal, reports are written. This takes longer than other commands need to end. */
+const STOP_MAX_MS = 10_000;
 
 const EXIT_CODES: Readonly<Record<Verdict, number>> = {
   agrees: EXIT.ok,
@@ -112,6 +118,7 @@ export function addSimulate(program: Command): void {
       argument(parseSeconds),
       PATIENCE_SECONDS,
     )
+    .option('--max-seconds <n>', 'end the run after this time, and report what there is', argument(whole(SECONDS_MAX)))
     .option('--junit <file>', 'also write the results as JUnit XML')
     .option('--html <file>', 'also write the results as an HTML page')
     .option('--json', 'print a JSON object per case instead')
@@ -137,13 +144,17 @@ One of --players, --create and --operator provides them. See docs/simulate.md ab
 async function simulate(url: string, options: SimulateOptions): Promise<Outcome> {
   const given =
     options.profile === undefined ? DEFAULT_PROFILE : await read('--profile', options.profile, parseProfile);
-  const players = await playersOf(options, given);
+  const source = await playersOf(options, given);
   const key = options.keyFile === undefined ? undefined : await read('--key-file', options.keyFile, parseKey);
   const client = new Client(url, ANSWER_MS_MAX, key, options.header);
+  const stop = stopAfter(options.maxSeconds);
+  // Without connections, no history waits for an answer.
+  stop.addEventListener('abort', () => client.close());
+  const players = stoppable(source, stop);
   const progress = new Progress('Simulating', !options.json);
   try {
     const pace = options.pace === undefined || options.mode === 'soak' ? undefined : new Pace(options.pace);
-    const asked = { client, profile: given, patienceMs: options.patience * MS, startMs: Date.now(), pace };
+    const asked = { client, profile: given, patienceMs: options.patience * MS, startMs: Date.now(), pace, stop };
     const profile = options.learn === undefined ? given : await learnTo(options.learn, asked, players, progress);
     const outcome = await playMode({ ...asked, profile }, players, options, progress);
     return await told(outcome, url, profile, options);
@@ -182,12 +193,33 @@ async function playMode(
   }
 }
 
+/** Signal that ends the run on SIGINT and SIGTERM, and after `seconds`. Its reason is a sentence. */
+function stopAfter(seconds: number | undefined): AbortSignal {
+  const stop = new AbortController();
+  const signal = stopSignal(() => Number(process.exitCode ?? EXIT.cannotKnow), STOP_MAX_MS);
+  signal.addEventListener('abort', () => stop.abort('ended by a signal'));
+  if (seconds !== undefined) {
+    setTimeout(() => stop.abort(`ended after --max-seconds ${seconds}`), seconds * MS).unref();
+  }
+  return stop.signal;
+}
+
+/** The same players, except that the end of the run does not wait until one is created. */
+function stoppable(players: Players, stop: AbortSignal): Players {
+  const stopped = new Promise<never>((_, reject) => {
+    stop.addEventListener('abort', () => reject(new Stopped(String(stop.reason))));
+  });
+  stopped.catch(() => {});
+  return { take: () => Promise.race([players.take(), stopped]) };
+}
+
 async function learnTo(file: string, table: Table, players: Players, progress: Progress): Promise<Profile> {
-  const { profile, unclear } = await learn(table, players, progress.update);
+  const { profile, unclear, silent } = await learn(table, players, progress.update);
   const chosen = Object.entries(profile).filter(([name, value]) => {
     return JSON.stringify(value) !== JSON.stringify(DEFAULT_PROFILE[name as keyof Profile]);
   });
   await writeFile(file, `${JSON.stringify(Object.fromEntries(chosen), undefined, 2)}\n`);
+  for (const endpoint of silent) progress.warn(`${endpoint} gave no final answer: it counts as served`);
   for (const choice of unclear) progress.warn(`no value of "${choice}" explains the answers: it stays as it was`);
   return profile;
 }
@@ -198,13 +230,28 @@ async function told(
   profile: Profile,
   { junit, html }: SimulateOptions,
 ): Promise<Outcome> {
-  if (junit !== undefined) await writeFile(junit, junitOf(results, url, profile));
-  if (html !== undefined) await writeFile(html, htmlOf(results, url, profile));
+  const isWritten = await Promise.all([
+    tryWrite('--junit', junit, () => junitOf(results, url, profile)),
+    tryWrite('--html', html, () => htmlOf(results, url, profile)),
+  ]);
+  const exitCode = EXIT_CODES[verdictOf(results)];
   return {
     text: () => [simulationText(results, url, profile), ...notes].join('\n\n'),
     json: () => results.map((result) => resultJson(result, url, profile)),
-    exitCode: EXIT_CODES[verdictOf(results)],
+    exitCode: exitCode === EXIT.ok && isWritten.includes(false) ? EXIT.failure : exitCode,
   };
+}
+
+/** Writes a report. A file that cannot be written does not keep the other reports from being written and printed. */
+async function tryWrite(option: string, file: string | undefined, report: () => string): Promise<boolean> {
+  if (file === undefined) return true;
+  try {
+    await writeFile(file, report());
+    return true;
+  } catch (error) {
+    console.error(`walletd: ${option} ${file}: ${messageOf(error)}`);
+    return false;
+  }
 }
 
 async function playersOf(options: SimulateOptions, { currency }: Profile): Promise<Players> {

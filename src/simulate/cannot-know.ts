@@ -3,6 +3,9 @@ export class CannotKnow extends Error {
   override readonly name = 'CannotKnow';
 }
 
+/** The run was ended before the history. */
+export class Stopped extends CannotKnow {}
+
 /** The operator does not serve the endpoint. */
 export class NotServed extends CannotKnow {
   constructor(readonly path: string) {

@@ -1,36 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { messageOf } from '../base/message-of.js';
 import type { OnProgress } from '../base/progress.js';
-import { CannotKnow, NotServed } from './cannot-know.js';
-import { type Case, messagesOf, type Step } from './case.js';
+import type { Case } from './case.js';
 import type { Endpoint } from './message.js';
 import { Platform } from './platform.js';
-import { ConnectionLost, type Deviation, type Played, play, type Table } from './play.js';
-import type { Players } from './players.js';
-import { maybeMissing, type Profile, pathOf } from './profile.js';
-import type { RuleName } from './rules.js';
-
-/**
- * Verdicts.
- *
- *   agrees    every answer is right
- *   differs   an answer is wrong
- *   unknown   the history could not be played to its end
- *   skipped   the profile or the run excludes the history
- */
-export type Verdict = 'agrees' | 'differs' | 'unknown' | 'skipped';
-
-export interface Result {
-  readonly rule: RuleName;
-  readonly name: string;
-  readonly verdict: Verdict;
-  /** Reason why the history is unknown or skipped, or the fault in an answer with wrong fields. */
-  readonly why?: string;
-  readonly deviation?: Deviation;
-  /** True if the history has ended the operator's process. */
-  readonly isEnd?: true;
-  readonly messages: number;
-}
+import { type ConnectionLost, type Played, stopReason, type Table } from './play.js';
+import { endedOutcome, type Outcome, playCase, unknownOutcome } from './play-case.js';
+import { type Players, PlayersError } from './players.js';
+import { type Profile, pathOf } from './profile.js';
+import type { Result } from './result.js';
 
 /** Number of histories to play concurrently, unless the caller chooses another. */
 export const CHECK_LANES = 8;
@@ -153,13 +131,16 @@ class Checking {
     const { table, players } = this;
     const { steps } = this.cases[n] as Case;
     const isHopeless = this.known === 0 && this.unknown >= HOPELESS;
-    const why = isHopeless ? 'none of the others got an answer' : this.over;
+    const why = stopReason(table) ?? (isHopeless ? 'none of the others got an answer' : this.over);
     if (why !== undefined) return unknownOutcome(`not tried: ${why}`);
-    return await playCase(
-      { ...table, stopsWhenLost, patienceMs },
-      players,
-      playable(steps(new Platform()), table.profile),
-    );
+    try {
+      return await playCase({ ...table, stopsWhenLost, patienceMs }, players, steps(new Platform()));
+    } catch (error) {
+      // Without any result there is nothing to report but the error.
+      if (!(error instanceof PlayersError) || this.known === 0) throw error;
+      this.over ??= messageOf(error);
+      return unknownOutcome(`not tried: ${this.over}`);
+    }
   }
 
   private keep(n: number, outcome: Outcome): void {
@@ -176,7 +157,11 @@ class Checking {
   private async isBack(): Promise<boolean> {
     const { client, patienceMs } = this.table;
     const endMs = performance.now() + patienceMs;
-    for (let restMs = FIRST_REST_MS; !(await client.isUp()); restMs = Math.min(restMs * 2, REST_MAX_MS)) {
+    for (
+      let restMs = FIRST_REST_MS;
+      stopReason(this.table) === undefined && !(await client.isUp());
+      restMs = Math.min(restMs * 2, REST_MAX_MS)
+    ) {
       if (performance.now() + restMs > endMs) {
         this.over ??= "the operator's process has ended and did not come back";
         return false;
@@ -201,70 +186,8 @@ class Checking {
   }
 }
 
-/** Returns the worst of these verdicts. */
-export function verdictOf(results: readonly Pick<Result, 'verdict'>[]): Verdict {
-  const worst = (['differs', 'unknown', 'agrees'] as const).find((one) =>
-    results.some(({ verdict }) => verdict === one),
-  );
-  return worst ?? 'skipped';
-}
-
-interface Outcome {
-  readonly result: Omit<Result, 'rule' | 'name'>;
-  readonly misshape?: Played['misshape'];
-  readonly notServed?: string;
-  /** Set if the history ended because its connection was lost. */
-  readonly lost?: ConnectionLost;
-}
-
-async function playCase(table: Table, players: Players, steps: readonly Step[]): Promise<Outcome> {
-  const why = maybeLeaveOut(table, steps);
-  if (why !== undefined) return { result: { verdict: 'skipped', why, messages: 0 } };
-  const player = await players.take();
-  try {
-    const { deviation, misshape, messages } = await play(table, player, steps);
-    const verdict = deviation === undefined ? 'agrees' : 'differs';
-    return { result: { verdict, messages, ...(deviation && { deviation }) }, misshape };
-  } catch (error) {
-    if (!(error instanceof CannotKnow)) throw error;
-    if (error instanceof ConnectionLost) return { ...unknownOutcome(messageOf(error)), lost: error };
-    return { ...unknownOutcome(messageOf(error)), ...(error instanceof NotServed && { notServed: error.path }) };
-  }
-}
-
-function endedOutcome(why: string, lost: ConnectionLost): Outcome {
-  const { deviation } = lost;
-  return { result: { verdict: 'differs', why, isEnd: true, deviation, messages: deviation.history.length }, lost };
-}
-
-function unknownOutcome(why: string): Outcome {
-  return { result: { verdict: 'unknown', why, messages: 0 } };
-}
-
 function named({ rule, name }: Case): Pick<Case, 'rule' | 'name'> {
   return { rule, name };
-}
-
-function maybeLeaveOut({ profile, client }: Table, steps: readonly Step[]): string | undefined {
-  const messages = steps.flatMap(messagesOf);
-  const missing = maybeMissing(profile, messages);
-  if (missing !== undefined) return `needs ${missing}`;
-  if (!client.signs && messages.some(({ signature }) => signature !== undefined)) return 'needs a key';
-  return undefined;
-}
-
-/** The smallest stake that makes an operator without checkBalance report a balance. */
-const PROBE = 1;
-
-/** Replaces checkBalance with a small bet if the operator does not serve it. */
-function playable(steps: readonly Step[], { endpoints }: Profile): readonly Step[] {
-  if (endpoints.includes('checkBalance')) return steps;
-  return steps.map((step, n) => {
-    const [message] = messagesOf(step);
-    if (message?.endpoint !== 'checkBalance' || message.refusal !== undefined) return step;
-    const probe = new Platform().bet(`probe${n}`, PROBE, { roundId: `probe${n}` });
-    return [{ ...probe, number: message.number, envelope: message.envelope }, step[1]] as const;
-  });
 }
 
 function servedResults(profile: Profile, notServed: ReadonlySet<string>): Result[] {

@@ -3,7 +3,7 @@ import { CannotKnow, NotServed } from './cannot-know.js';
 import { messagesOf, type Step } from './case.js';
 import { ENDPOINTS, type Endpoint, type Message } from './message.js';
 import { BY_ROUND, Platform, SKIP } from './platform.js';
-import { play, type Table } from './play.js';
+import { play, stopReason, type Table } from './play.js';
 import type { Players } from './players.js';
 import { CHOICES, type Choices, DECIMALS_MAX, maybeMissing, type Profile } from './profile.js';
 
@@ -100,36 +100,49 @@ export interface Learnt {
   readonly profile: Profile;
   /** Choices for which no value matches the answers. They keep their previous values. */
   readonly unclear: readonly string[];
+  /** Endpoints that gave no final answer. They count as served, and no question needs them. */
+  readonly silent: readonly Endpoint[];
 }
 
 /** Learns an operator's choices by finding, for each choice, the value that explains the answers. */
 export async function learn(table: Table, players: Players, onProgress: OnProgress = () => {}): Promise<Learnt> {
   const total = ENDPOINTS.length + 1 + QUESTIONS.length;
   const endpoints: Endpoint[] = [];
+  const silent: Endpoint[] = [];
   for (const [n, endpoint] of ENDPOINTS.entries()) {
-    if (await isServed(table, players, endpoint)) endpoints.push(endpoint);
+    const found = await findEndpoint(table, players, endpoint);
+    if (found !== 'missing') endpoints.push(endpoint);
+    if (found === 'silent') silent.push(endpoint);
     onProgress(n, total);
   }
-  const decimals = endpoints.includes('placeBets') ? await findDecimals(table, players) : table.profile.decimals;
+  const heard = endpoints.filter((endpoint) => !silent.includes(endpoint));
+  const decimals = heard.includes('placeBets') ? await findDecimals(table, players) : table.profile.decimals;
   let profile: Profile = { ...table.profile, endpoints, decimals: decimals ?? table.profile.decimals };
   const unclear: string[] = decimals === undefined ? ['decimals'] : [];
   for (const [n, question] of QUESTIONS.entries()) {
     onProgress(ENDPOINTS.length + 1 + n, total);
     const steps = question.steps(new Platform());
-    if (maybeMissing(profile, steps.flatMap(messagesOf)) !== undefined) continue;
-    const value = await findChoice({ ...table, profile }, players, question.choice, steps);
-    if (value === undefined) unclear.push(question.choice);
+    const messages = steps.flatMap(messagesOf);
+    if (maybeMissing(profile, messages) !== undefined) continue;
+    const isAnswered = maybeMissing({ ...profile, endpoints: heard }, messages) === undefined;
+    const value = isAnswered ? await findChoice({ ...table, profile }, players, question.choice, steps) : undefined;
+    if (value === undefined || stopReason(table) !== undefined) unclear.push(question.choice);
     else profile = { ...profile, [question.choice]: value };
   }
-  return { profile, unclear };
+  return { profile, unclear, silent };
 }
 
-async function isServed(table: Table, players: Players, endpoint: Endpoint): Promise<boolean> {
+async function findEndpoint(
+  table: Table,
+  players: Players,
+  endpoint: Endpoint,
+): Promise<'served' | 'missing' | 'silent'> {
   try {
     await play(table, await players.take(), plain(ONE_STEP[endpoint](new Platform())));
-    return true;
+    return 'served';
   } catch (error) {
-    if (error instanceof NotServed) return false;
+    if (error instanceof NotServed) return 'missing';
+    if (error instanceof CannotKnow) return 'silent';
     throw error;
   }
 }

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { CannotKnow, NotServed } from './cannot-know.js';
+import { CannotKnow, NotServed, Stopped } from './cannot-know.js';
 import { messagesOf, type Step } from './case.js';
 import type { Client, Lost, Reply } from './client.js';
 import { Judge, type Told } from './judge.js';
@@ -23,6 +23,13 @@ export interface Table {
   readonly stopsWhenLost?: boolean;
   /** Undefined if messages are sent as fast as answers arrive. */
   readonly pace?: Pace | undefined;
+  /** Ends all histories. The reason is a sentence without a full stop. */
+  readonly stop?: AbortSignal;
+}
+
+/** Why the run must end; undefined if it goes on. */
+export function stopReason({ stop }: Table): string | undefined {
+  return stop?.aborted ? String(stop.reason) : undefined;
 }
 
 /** A history ended because its connection was lost. */
@@ -158,15 +165,23 @@ export class Play {
     }
   }
 
+  private throwIfStopped(): void {
+    const reason = stopReason(this.table);
+    if (reason !== undefined) throw new Stopped(reason);
+  }
+
   private stopIfLost(expected: readonly Told[], { lost }: Reply): void {
     if (lost !== undefined && this.table.stopsWhenLost) throw new ConnectionLost(lost, this.deviation(expected));
   }
 
   private async send(message: Message, how: Sent['how']): Promise<Reply> {
+    this.throwIfStopped();
     const sent = this.sent(message, how);
     const n = this.history.push(sent) - 1;
     const reply = await this.table.client.post(sent.path, sent.body, message.signature);
     this.history[n] = { ...sent, reply };
+    // A stop closes the connections.
+    if (reply.status === undefined) this.throwIfStopped();
     if (isNotServed(reply)) throw new NotServed(sent.path);
     return reply;
   }

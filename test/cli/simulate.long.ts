@@ -6,6 +6,7 @@ import { test } from 'node:test';
 import { runCommand } from '../support/run-command.js';
 import { inTempFolder } from '../support/temp-folder.js';
 import { TestNode } from '../support/test-node.js';
+import { WalletdCommand } from '../support/walletd-process.js';
 
 const KEY = 'k1:0123456789abcdef0123456789abcdef';
 
@@ -113,6 +114,63 @@ test('simulate reaches no verdict on an operator that always answers 503', async
       .split('\n')
       .map((line) => (JSON.parse(line) as { verdict: string }).verdict);
     assert.deepEqual([...new Set(verdicts)], ['unknown']);
+  } finally {
+    server.close();
+  }
+});
+
+/** Runs `run` with the address of a server that never answers. `asked` resolves at its first request. */
+async function atSilentServer(run: (url: string, asked: Promise<void>) => Promise<void>) {
+  let ask = () => {};
+  const asked = new Promise<void>((resolve) => {
+    ask = resolve;
+  });
+  const server = createServer(() => ask());
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  try {
+    await run(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked);
+  } finally {
+    server.closeAllConnections();
+    server.close();
+  }
+}
+
+test('simulate writes all reports when a signal or its time limit ends it', async () => {
+  await inTempFolder(async (folder) => {
+    const args = (url: string, name: string) => {
+      const reports = ['--junit', `${folder}/${name}.xml`, '--html', `${folder}/${name}.html`];
+      return ['simulate', url, '--create', ':', ...reports];
+    };
+    const isWhole = (name: string, stdout: string, reason: string) => {
+      assert.match(stdout, new RegExp(`CANNOT KNOW\\n[\\s\\S]*${reason}[\\s\\S]* unknown, \\d+ skipped\\n$`));
+      assert.match(readFileSync(`${folder}/${name}.xml`, 'utf8'), /<\/testsuites>\n$/);
+      assert.match(readFileSync(`${folder}/${name}.html`, 'utf8'), /<\/html>\n$/);
+    };
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+      await atSilentServer(async (url, asked) => {
+        const command = new WalletdCommand(args(url, signal));
+        await asked;
+        assert.equal(await command.exit(signal), 3, command.stderr);
+        isWhole(signal, command.stdout, 'ended by a signal');
+      });
+    }
+    await atSilentServer(async (url) => {
+      const { status, stdout } = await runCommand([...args(url, 'limit'), '--max-seconds', '1']);
+      assert.equal(status, 3);
+      isWhole('limit', stdout, 'ended after --max-seconds 1');
+    });
+  });
+});
+
+test('a report file that cannot be written keeps no other report from being written', async () => {
+  const server = createServer((_, response) => response.writeHead(503).end());
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  try {
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const args = ['--create', ':', '--patience', '0', '--html', '/dev/null/page.html'];
+    const { stdout, stderr } = await runCommand(['simulate', url, ...args]);
+    assert.match(stdout, /0 differ, \d+ unknown/);
+    assert.match(stderr, /^walletd: --html \/dev\/null\/page\.html: ENOTDIR/);
   } finally {
     server.close();
   }

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CASES } from '../../src/simulate/cases/all.js';
-import { check, type Result } from '../../src/simulate/check.js';
+import { check } from '../../src/simulate/check.js';
 import { DEFAULT_PROFILE, type Profile } from '../../src/simulate/profile.js';
+import type { Result } from '../../src/simulate/result.js';
 import { atReferenceOperator } from './at-reference-operator.js';
 import { KNOWS_LITTLE, MUTANTS, UNSEEN } from './mutants.js';
 

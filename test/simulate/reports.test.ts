@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
 import { CASES } from '../../src/simulate/cases/all.js';
-import { check, type Result } from '../../src/simulate/check.js';
+import { check } from '../../src/simulate/check.js';
 import { curlLines, historyLines, ruleOf } from '../../src/simulate/explain.js';
 import { bodyOf, type Message } from '../../src/simulate/message.js';
 import { BY_ROUND, Platform, SKIP } from '../../src/simulate/platform.js';
@@ -12,6 +12,7 @@ import { DEFAULT_PROFILE } from '../../src/simulate/profile.js';
 import { escaped } from '../../src/simulate/report/escaped.js';
 import { htmlOf } from '../../src/simulate/report/html.js';
 import { junitOf } from '../../src/simulate/report/junit.js';
+import type { Result } from '../../src/simulate/result.js';
 import { atReferenceOperator, SECRET } from './at-reference-operator.js';
 import { MUTANTS } from './mutants.js';
 

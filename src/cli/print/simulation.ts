@@ -1,7 +1,7 @@
-import { type Result, type Verdict, verdictOf } from '../../simulate/check.js';
 import { curlLines, historyLines } from '../../simulate/explain.js';
 import type { Explored } from '../../simulate/explore/explore.js';
 import type { Profile } from '../../simulate/profile.js';
+import { type Result, type Verdict, verdictOf } from '../../simulate/result.js';
 import { RULE_NAMES, RULES } from '../../simulate/rules.js';
 import type { Soaked } from '../../simulate/soak/soak.js';
 import { printable } from './printable.js';

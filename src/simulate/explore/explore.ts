@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import type { OnProgress } from '../../base/progress.js';
-import { CannotKnow } from '../cannot-know.js';
+import { CannotKnow, Stopped } from '../cannot-know.js';
 import { messagesOf } from '../case.js';
-import type { Result } from '../check.js';
 import { ruleOf } from '../explain.js';
-import { type Deviation, play, type Table } from '../play.js';
-import type { Players } from '../players.js';
+import { type Deviation, play, stopReason, type Table } from '../play.js';
+import { type Players, PlayersError } from '../players.js';
 import { maybeMissing } from '../profile.js';
+import type { Result } from '../result.js';
 import { type Action, arbitraryActions } from './arbitrary-actions.js';
 import { historyOf } from './history.js';
 
@@ -67,6 +67,8 @@ class Exploration {
   private readonly actions: fc.Arbitrary<readonly Action[]>;
   private readonly unknown = new Map<string, number>();
   private found: Result | undefined;
+  /** Reason why no further player could be created. */
+  private ending: PlayersError | undefined;
 
   constructor(
     private readonly table: Table,
@@ -76,7 +78,7 @@ class Exploration {
   }
 
   get isOver(): boolean {
-    return this.shrinking !== undefined;
+    return this.shrinking !== undefined || this.ending !== undefined || stopReason(this.table) !== undefined;
   }
 
   /** Plays one history. If it differs, also finds its shortest form. */
@@ -106,6 +108,12 @@ class Exploration {
         messages: 0,
       }),
     );
+    // Without any history there is nothing to report but the error.
+    if (this.ending !== undefined && histories === 0) throw this.ending;
+    const ending = this.ending?.message ?? stopReason(this.table);
+    if (ending !== undefined) {
+      unknown.push({ rule: 'random', name: 'further histories', verdict: 'unknown', why: ending, messages: 0 });
+    }
     const agreed: Result = { rule: 'random', name: `${histories} random histories`, verdict: 'agrees', messages };
     const results = this.found === undefined ? [...unknown, agreed] : [this.found, ...unknown];
     return { results, histories, messages, seconds };
@@ -121,6 +129,11 @@ class Exploration {
       this.messages += messages;
       return deviation;
     } catch (error) {
+      if (error instanceof Stopped) return undefined;
+      if (error instanceof PlayersError) {
+        this.ending ??= error;
+        return undefined;
+      }
       if (!(error instanceof CannotKnow)) throw error;
       // Remove the numbers, so that similar reasons are counted as one.
       const why = error.message.replaceAll(/\b\d+ times/g, 'several times');

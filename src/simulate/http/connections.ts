@@ -1,7 +1,7 @@
 import { isIP, type Socket, connect as tcpConnect } from 'node:net';
 import { connect as tlsConnect } from 'node:tls';
 import { Queue } from '../../base/queue.js';
-import { Connection, type Exchange } from './connection.js';
+import { Connection, type Exchange, HungUp } from './connection.js';
 import type { Response } from './response-reader.js';
 
 /**
@@ -70,6 +70,9 @@ export class Connections {
   close(): void {
     this.isClosed = true;
     for (const connection of this.all) connection.destroy();
+    for (let sending = this.waiting.shift(); sending !== undefined; sending = this.waiting.shift()) {
+      sending.fail(new HungUp());
+    }
   }
 
   private flush(): void {
@@ -81,8 +84,9 @@ export class Connections {
   private begin(sending: Sending): void {
     // Skip a request that has timed out while it was waiting.
     if (sending.isDone) return;
-    const connection = this.maybeFree() ?? this.maybeNew();
-    if (connection === undefined) this.waiting.push(sending);
+    const connection = this.isClosed ? undefined : (this.maybeFree() ?? this.maybeNew());
+    if (this.isClosed) sending.fail(new HungUp());
+    else if (connection === undefined) this.waiting.push(sending);
     else sending.goOn(connection);
   }
 

@@ -1,6 +1,6 @@
-import { type Result, verdictOf } from '../check.js';
 import { curlLines, historyLines } from '../explain.js';
 import type { Profile } from '../profile.js';
+import { type Result, verdictOf } from '../result.js';
 import { RULE_NAMES, RULES, type RuleName } from '../rules.js';
 import { escaped } from './escaped.js';
 

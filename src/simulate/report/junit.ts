@@ -1,6 +1,6 @@
-import type { Result } from '../check.js';
 import { curlLines, historyLines } from '../explain.js';
 import type { Profile } from '../profile.js';
+import type { Result } from '../result.js';
 import { RULES } from '../rules.js';
 import { escaped } from './escaped.js';
 

@@ -1,12 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { messageOf } from '../../base/message-of.js';
 import type { OnProgress } from '../../base/progress.js';
-import { CannotKnow } from '../cannot-know.js';
+import { CannotKnow, Stopped } from '../cannot-know.js';
 import type { Step } from '../case.js';
-import type { Result } from '../check.js';
 import { ruleOf } from '../explain.js';
-import { type Deviation, Play, type Table } from '../play.js';
-import type { Players } from '../players.js';
+import { type Deviation, Play, stopReason, type Table } from '../play.js';
+import { type Players, PlayersError } from '../players.js';
+import type { Result } from '../result.js';
 import { Latencies } from './latencies.js';
 import { roundsOf } from './rounds.js';
 
@@ -42,6 +42,8 @@ export async function soak(
   for (let n = 0; !soaking.isOver; ) {
     const nowMs = performance.now();
     if (nowMs > endMs) break;
+    const reason = stopReason(table);
+    if (reason !== undefined) soaking.fail(new Stopped(reason));
     for (; startMs + (n * 1000) / perSecond <= nowMs; n++) soaking.due(startMs + (n * 1000) / perSecond);
     onProgress(nowMs - startMs, forSeconds * 1000);
     await delay(TICK_MS);
@@ -79,6 +81,22 @@ class Soaking {
     if (seat !== undefined) this.start(seat, atMs);
     else if (this.waiting.length < WAITING_MAX) this.waiting.push(atMs);
     else this.dropped++;
+  }
+
+  /** Ends the run because of an error. */
+  fail(error: Error): void {
+    this.isOver = true;
+    // Without any answer there is nothing to report but the missing players.
+    const isTold = error instanceof CannotKnow || (error instanceof PlayersError && this.latencies.count > 0);
+    if (!isTold) this.failure ??= error;
+    else
+      this.found ??= {
+        rule: 'random',
+        name: 'rounds at a rate',
+        verdict: 'unknown',
+        why: messageOf(error),
+        messages: 0,
+      };
   }
 
   /** Waits for outstanding messages and drops waiting ones. Rejects if players could not be created. */
@@ -132,18 +150,5 @@ class Soaking {
   private differs(deviation: Deviation): void {
     this.isOver = true;
     this.found ??= { rule: ruleOf(deviation), name: 'rounds at a rate', verdict: 'differs', deviation, messages: 0 };
-  }
-
-  private fail(error: Error): void {
-    this.isOver = true;
-    if (!(error instanceof CannotKnow)) this.failure ??= error;
-    else
-      this.found ??= {
-        rule: 'random',
-        name: 'rounds at a rate',
-        verdict: 'unknown',
-        why: messageOf(error),
-        messages: 0,
-      };
   }
 }

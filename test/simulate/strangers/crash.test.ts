@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Case } from '../../../src/simulate/case.js';
-import { check, type Result } from '../../../src/simulate/check.js';
+import { check } from '../../../src/simulate/check.js';
 import type { Profile } from '../../../src/simulate/profile.js';
+import type { Result } from '../../../src/simulate/result.js';
 import { atStranger } from './at-stranger.js';
 import { type Supervision, serveCrashingOperator } from './crashing-operator.js';
 

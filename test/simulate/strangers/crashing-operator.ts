@@ -28,7 +28,7 @@ export async function serveCrashingOperator(supervision: Supervision): Promise<S
         accounts = new Map();
         await stranger.end();
         if (supervision === 'restarted') await stranger.begin();
-        return undefined;
+        return 'hang up';
       }
       account.bets.set(txn.id, txn.betAmount);
       account.balance -= txn.betAmount;

@@ -48,8 +48,8 @@ const PORT_MAX = 30_000;
 export const OPENING_BALANCE = 1000;
 const NO_ELEMENTS = { txns: [] };
 
-/** Serves an operator on a free port of 127.0.0.1. A handler that returns undefined never answers. */
-export async function serveStranger(handle: (callback: Callback) => Promise<Page | undefined>): Promise<Stranger> {
+/** Serves an operator on a free port of 127.0.0.1. */
+export async function serveStranger(handle: (callback: Callback) => Promise<Page | 'hang up'>): Promise<Stranger> {
   let server: Server;
   let port = 0;
   const begin = async () => {
@@ -62,7 +62,8 @@ export async function serveStranger(handle: (callback: Callback) => Promise<Page
       }
       const endpoint = (request.url ?? '').slice(1);
       const page = await handle({ ...NO_ELEMENTS, ...(JSON.parse(body) as Sent), endpoint });
-      if (page !== undefined) response.writeHead(page.status, { 'Content-Type': page.type }).end(page.text);
+      if (page === 'hang up') response.destroy();
+      else response.writeHead(page.status, { 'Content-Type': page.type }).end(page.text);
     });
     port = port === 0 ? await listenOnFreePort(server) : await listen(server, port);
   };

@@ -1,0 +1,65 @@
+import { messageOf } from '../base/message-of.js';
+import { CannotKnow, NotServed } from './cannot-know.js';
+import { messagesOf, type Step } from './case.js';
+import { Platform } from './platform.js';
+import { ConnectionLost, type Played, play, type Table } from './play.js';
+import type { Players } from './players.js';
+import { maybeMissing, type Profile } from './profile.js';
+import type { Result } from './result.js';
+
+/** Outcome of a case that was played, or not. */
+export interface Outcome {
+  readonly result: Omit<Result, 'rule' | 'name'>;
+  readonly misshape?: Played['misshape'];
+  readonly notServed?: string;
+  /** Set if the history ended because its connection was lost. */
+  readonly lost?: ConnectionLost;
+}
+
+/** Plays a case with a new player. Rejects with a `PlayersError` if there is none. */
+export async function playCase(table: Table, players: Players, planned: readonly Step[]): Promise<Outcome> {
+  const steps = playable(planned, table.profile);
+  const why = maybeLeaveOut(table, steps);
+  if (why !== undefined) return { result: { verdict: 'skipped', why, messages: 0 } };
+  const player = await players.take();
+  try {
+    const { deviation, misshape, messages } = await play(table, player, steps);
+    const verdict = deviation === undefined ? 'agrees' : 'differs';
+    return { result: { verdict, messages, ...(deviation && { deviation }) }, misshape };
+  } catch (error) {
+    if (!(error instanceof CannotKnow)) throw error;
+    if (error instanceof ConnectionLost) return { ...unknownOutcome(messageOf(error)), lost: error };
+    return { ...unknownOutcome(messageOf(error)), ...(error instanceof NotServed && { notServed: error.path }) };
+  }
+}
+
+export function endedOutcome(why: string, lost: ConnectionLost): Outcome {
+  const { deviation } = lost;
+  return { result: { verdict: 'differs', why, isEnd: true, deviation, messages: deviation.history.length }, lost };
+}
+
+export function unknownOutcome(why: string): Outcome {
+  return { result: { verdict: 'unknown', why, messages: 0 } };
+}
+
+function maybeLeaveOut({ profile, client }: Table, steps: readonly Step[]): string | undefined {
+  const messages = steps.flatMap(messagesOf);
+  const missing = maybeMissing(profile, messages);
+  if (missing !== undefined) return `needs ${missing}`;
+  if (!client.signs && messages.some(({ signature }) => signature !== undefined)) return 'needs a key';
+  return undefined;
+}
+
+/** The smallest stake that makes an operator without checkBalance report a balance. */
+const PROBE = 1;
+
+/** Replaces checkBalance with a small bet if the operator does not serve it. */
+function playable(steps: readonly Step[], { endpoints }: Profile): readonly Step[] {
+  if (endpoints.includes('checkBalance')) return steps;
+  return steps.map((step, n) => {
+    const [message] = messagesOf(step);
+    if (message?.endpoint !== 'checkBalance' || message.refusal !== undefined) return step;
+    const probe = new Platform().bet(`probe${n}`, PROBE, { roundId: `probe${n}` });
+    return [{ ...probe, number: message.number, envelope: message.envelope }, step[1]] as const;
+  });
+}
