@@ -36,9 +36,8 @@ export class FeedServer implements FeedSource {
     await this.ask('POST', '/v1/feeds', ANSWER_MS, body);
   }
 
-  async pull(after: string | undefined): Promise<FeedPage> {
+  async pull(): Promise<FeedPage> {
     const query = new URLSearchParams({ limit: String(this.limit), wait: String(WAIT_SECONDS) });
-    if (after !== undefined) query.set('after', after);
     const text = await this.ask('GET', `${this.path}/events?${query}`, WAIT_SECONDS * 1000 + ANSWER_MS);
     const page = JSON.parse(text) as FeedPage;
     if (!Array.isArray(page.events) || typeof page.next !== 'string') {

@@ -15,8 +15,8 @@ export interface FeedPage {
 export interface FeedSource {
   /** Creates the feed, unless it exists. */
   open(): Promise<void>;
-  /** Resolves to the events after a position, or after the acknowledged one. Waits for a while if there are none. */
-  pull(after: string | undefined): Promise<FeedPage>;
+  /** Resolves to the events after the acknowledged position. Waits for a while if there are none. */
+  pull(): Promise<FeedPage>;
   /** Acknowledges everything up to a position. Resolves when the acknowledgement is durable. */
   acknowledge(position: string): Promise<void>;
 }
@@ -57,7 +57,7 @@ async function pumpPages(deps: PumpDeps, pumped: Pumped): Promise<void> {
   await sourceRetry.run(() => source.open());
   let position: string | undefined;
   while (!stop.aborted) {
-    const page = await sourceRetry.run(() => source.pull(position));
+    const page = await sourceRetry.run(() => source.pull());
     const { events, next, lost, isLast } = page;
     if (lost !== undefined && lost.length > 0) {
       log.error({ code: 'feed-events-lost', lost }, 'events were deleted before the feed read them');

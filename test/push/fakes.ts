@@ -35,7 +35,7 @@ export class VirtualRetries {
 /** A feed of events with positions `1`, `2` and so on, in pages of two. Ends the process when all are acknowledged. */
 export class FakeFeed implements FeedSource {
   readonly acknowledged: string[] = [];
-  readonly pulledAfter: (string | undefined)[] = [];
+  pulls = 0;
   isOpen = false;
 
   constructor(
@@ -48,9 +48,9 @@ export class FakeFeed implements FeedSource {
     this.isOpen = true;
   }
 
-  async pull(after: string | undefined): Promise<FeedPage> {
-    this.pulledAfter.push(after);
-    const begin = Number(after ?? this.acknowledged.at(-1) ?? 0);
+  async pull(): Promise<FeedPage> {
+    this.pulls++;
+    const begin = Number(this.acknowledged.at(-1) ?? 0);
     const events = this.events.slice(begin, begin + 2);
     return { events, next: String(begin + events.length), lost: begin === 0 ? this.lost : [] };
   }

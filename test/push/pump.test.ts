@@ -48,7 +48,7 @@ test('a sink that is away gets the page again, and each change is logged once', 
   assert.deepEqual(sink.confirmed, EVENTS);
   assert.deepEqual(retries.log.lines, ['warn feed-sink-away', 'info sink back']);
   assert.deepEqual(retries.pausesMs, [500, 1000, 2000, 4000, 8000, 16_000, 30_000, 30_000]);
-  assert.deepEqual(feed.pulledAfter, [undefined, '2', '4'], 'no page is pulled while the sink is away');
+  assert.equal(feed.pulls, 3, 'no page is pulled while the sink is away');
 });
 
 test('a stop during an outage acknowledges nothing of the current page', async () => {
@@ -79,9 +79,9 @@ test('a server that is away is asked again', async () => {
   const feed = new FakeFeed(EVENTS, () => retries.stopping.abort());
   const pull = feed.pull.bind(feed);
   let failures = 3;
-  feed.pull = async (after) => {
+  feed.pull = async () => {
     if (failures-- > 0) throw new Error('connection refused');
-    return await pull(after);
+    return await pull();
   };
   const sink = new FakeSink();
   await pump(depsOf(retries, feed, sink));

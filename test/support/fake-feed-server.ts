@@ -46,7 +46,7 @@ export class FakeFeedServer {
       this.acknowledged = Number(JSON.parse(body).position);
       send(200, {});
     } else {
-      const begin = Number(searchParams.get('after') ?? this.acknowledged);
+      const begin = this.acknowledged;
       if (begin === this.events.length) await new Promise((resolve) => setTimeout(resolve, WAIT_MS));
       const events = this.events.slice(begin, begin + Number(searchParams.get('limit')));
       send(200, { events, next: String(begin + events.length) });
