@@ -7,10 +7,11 @@ import { ConfigError } from '../config/config-error.js';
 import { sign } from '../http/signature.js';
 import { EXIT } from '../node/settings/exit-codes.js';
 import { Stopped } from '../simulate/cannot-know.js';
-import { OPENING_BALANCE } from '../simulate/case.js';
+import { type Case, OPENING_BALANCE } from '../simulate/case.js';
 import { CASES } from '../simulate/cases/all.js';
 import { CHECK_LANES, check } from '../simulate/check.js';
 import { Client, type Header, type Sign } from '../simulate/client.js';
+import { Known, parseBaseline } from '../simulate/known.js';
 import { learn } from '../simulate/learn.js';
 import { Pace } from '../simulate/pace.js';
 import type { Table } from '../simulate/play.js';
@@ -19,6 +20,7 @@ import { DEFAULT_PROFILE, type Profile, parseProfile } from '../simulate/profile
 import { htmlOf } from '../simulate/report/html.js';
 import { junitOf } from '../simulate/report/junit.js';
 import { type Result, type Verdict, verdictOf } from '../simulate/result.js';
+import { RULE_NAMES, type RuleName } from '../simulate/rules.js';
 import { soak } from '../simulate/soak/soak.js';
 import { mustPlaces, usernamesOf } from '../simulate/usernames.js';
 import { argument, collected } from './argument.js';
@@ -53,6 +55,9 @@ interface SimulateOptions extends OutputOptions {
   readonly keyFile?: string;
   readonly patience: number;
   readonly maxSeconds?: number;
+  readonly baseline?: string;
+  readonly only: readonly RuleName[];
+  readonly ignore: readonly RuleName[];
   readonly junit?: string;
   readonly html?: string;
 }
@@ -78,6 +83,7 @@ const EXIT_CODES: Readonly<Record<Verdict, number>> = {
   differs: EXIT.failure,
   unknown: EXIT.cannotKnow,
   skipped: EXIT.cannotKnow,
+  known: EXIT.ok,
 };
 
 export function addSimulate(program: Command): void {
@@ -119,6 +125,9 @@ export function addSimulate(program: Command): void {
       PATIENCE_SECONDS,
     )
     .option('--max-seconds <n>', 'end the run after this time, and report what there is', argument(whole(SECONDS_MAX)))
+    .option('--only <rule>', 'report this rule and those of other --only', collected(parseRule), [])
+    .option('--ignore <rule>', 'do not report this rule; may be given several times', collected(parseRule), [])
+    .option('--baseline <file>', 'former output of --json: do not fail because of what it has')
     .option('--junit <file>', 'also write the results as JUnit XML')
     .option('--html <file>', 'also write the results as an HTML page')
     .option('--json', 'print a JSON object per case instead')
@@ -144,7 +153,8 @@ One of --players, --create and --operator provides them. See docs/simulate.md ab
 async function simulate(url: string, options: SimulateOptions): Promise<Outcome> {
   const given =
     options.profile === undefined ? DEFAULT_PROFILE : await read('--profile', options.profile, parseProfile);
-  const source = await playersOf(options, given);
+  const known = await knownOf(options);
+  const source = await playersOf(options, given, known);
   const key = options.keyFile === undefined ? undefined : await read('--key-file', options.keyFile, parseKey);
   const client = new Client(url, ANSWER_MS_MAX, key, options.header);
   const stop = stopAfter(options.maxSeconds);
@@ -156,7 +166,7 @@ async function simulate(url: string, options: SimulateOptions): Promise<Outcome>
     const pace = options.pace === undefined || options.mode === 'soak' ? undefined : new Pace(options.pace);
     const asked = { client, profile: given, patienceMs: options.patience * MS, startMs: Date.now(), pace, stop };
     const profile = options.learn === undefined ? given : await learnTo(options.learn, asked, players, progress);
-    const outcome = await playMode({ ...asked, profile }, players, options, progress);
+    const outcome = await playMode({ ...asked, profile }, players, options, known, progress);
     return await told(outcome, url, profile, options);
   } finally {
     progress.stop();
@@ -175,19 +185,26 @@ async function playMode(
   table: Table,
   players: Players,
   { mode, seconds, lanes, rate, seed = randomInt(1, SEED_MAX) }: SimulateOptions,
+  known: Known,
   progress: Progress,
 ): Promise<PlayedResults> {
   switch (mode) {
     case 'check':
-      return { results: await check(table, players, CASES, progress.update, lanes), notes: [] };
+      return { results: known.mark(await check(table, players, casesOf(known), progress.update, lanes)), notes: [] };
     case 'explore': {
       // Load the exploration only when it is needed, because fast-check takes a while to load.
       const { explore } = await import('../simulate/explore/explore.js');
-      const explored = await explore(table, players, { seed, seconds, lanes: lanes ?? EXPLORE_LANES }, progress.update);
+      const explored = await explore(
+        table,
+        players,
+        { seed, seconds, lanes: lanes ?? EXPLORE_LANES },
+        progress.update,
+        known,
+      );
       return { results: explored.results, notes: [exploredText(explored, seed)] };
     }
     case 'soak': {
-      const soaked = await soak(table, players, rate, seconds, progress.update);
+      const soaked = await soak(table, players, rate, seconds, progress.update, known);
       return { results: soaked.results, notes: [soakedText(soaked, rate)] };
     }
   }
@@ -254,7 +271,17 @@ async function tryWrite(option: string, file: string | undefined, report: () => 
   }
 }
 
-async function playersOf(options: SimulateOptions, { currency }: Profile): Promise<Players> {
+async function knownOf({ only, ignore, baseline }: SimulateOptions): Promise<Known> {
+  return new Known(only, ignore, baseline === undefined ? [] : await read('--baseline', baseline, parseBaseline));
+}
+
+function casesOf(known: Known): readonly Case[] {
+  const cases = CASES.filter(({ rule }) => known.plays(rule));
+  if (cases.length === 0) throw new ConfigError('--only and --ignore leave no case');
+  return cases;
+}
+
+async function playersOf(options: SimulateOptions, { currency }: Profile, known: Known): Promise<Players> {
   const { players, create, operator, operatorTokenFile } = options;
   const given = [players, create, operator].filter((one) => one !== undefined);
   if (given.length !== 1)
@@ -266,8 +293,9 @@ async function playersOf(options: SimulateOptions, { currency }: Profile): Promi
     return new OperatorPlayers(operator, token, currency, nextName);
   }
   const listed = await read('--players', players as string, (text) => new ListedPlayers(text, currency));
-  if (options.mode === 'check' && listed.count < CASES.length) {
-    throw new ConfigError(`--players ${players}: it has ${listed.count} players, and ${CASES.length} are needed`);
+  const needed = options.mode === 'check' ? casesOf(known).length : 0;
+  if (listed.count < needed) {
+    throw new ConfigError(`--players ${players}: it has ${listed.count} players, and ${needed} are needed`);
   }
   return listed;
 }
@@ -302,6 +330,11 @@ function parseKey(text: string): Sign {
 function parsePattern(text: string): string {
   mustPlaces(text);
   return text;
+}
+
+function parseRule(text: string): RuleName {
+  if (!RULE_NAMES.includes(text as RuleName)) throw new Error(`It can be ${RULE_NAMES.join(', ')}`);
+  return text as RuleName;
 }
 
 function parseUrl(text: string): string {

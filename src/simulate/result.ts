@@ -8,8 +8,9 @@ import type { RuleName } from './rules.js';
  *   differs   an answer is wrong
  *   unknown   the history could not be played to its end
  *   skipped   the profile or the run excludes the history
+ *   known     a former report has the difference, or the unknown outcome, too
  */
-export type Verdict = 'agrees' | 'differs' | 'unknown' | 'skipped';
+export type Verdict = 'agrees' | 'differs' | 'unknown' | 'skipped' | 'known';
 
 export interface Result {
   readonly rule: RuleName;
@@ -25,7 +26,7 @@ export interface Result {
 
 /** Returns the worst of these verdicts. */
 export function verdictOf(results: readonly Pick<Result, 'verdict'>[]): Verdict {
-  const worst = (['differs', 'unknown', 'agrees'] as const).find((one) =>
+  const worst = (['differs', 'unknown', 'known', 'agrees'] as const).find((one) =>
     results.some(({ verdict }) => verdict === one),
   );
   return worst ?? 'skipped';

@@ -48,6 +48,23 @@ test('simulate applies a profile and reports deviations from it', async () => {
       assert.ok(rules >= 10, `${rules} rules`);
       assert.deepEqual([told.length, new Set(told).size], [10, 10], 'those that are told are of ten rules');
       assert.match(differing.stdout, /\nDIFFERS {2}[^\n]+\n[\s\S]*?\n {4}curl -s "\$URL"\/placeBets /);
+      const former = await runCommand([...args, '--json', '--only', 'repeats', '--only', 'void']);
+      assert.equal(former.status, 1);
+      writeFileSync(`${folder}/former`, former.stdout);
+      const known = await runCommand([
+        ...args,
+        '--baseline',
+        `${folder}/former`,
+        '--only',
+        'repeats',
+        '--only',
+        'void',
+      ]);
+      assert.equal(known.status, 0, known.stdout);
+      assert.match(known.stdout, / 0 differ, 0 unknown, \d+ skipped, \d+ known\n$/);
+      const more = await runCommand([...args, '--baseline', `${folder}/former`, '--ignore', 'oldMessages']);
+      assert.equal(more.status, 1);
+      assert.doesNotMatch(more.stdout, /an old message sent again moves nothing/);
     } finally {
       await node.close();
     }
@@ -203,6 +220,12 @@ test('simulate reports invalid arguments in one sentence', async () => {
       assert.equal(status, 2, stderr);
       return stderr.trim();
     };
+    assert.match(await said('--create', ':', '--only', 'stakes'), /It can be served, shape, /);
+    assert.match(
+      await said('--create', ':', '--baseline', file('x\n')),
+      /file: line 1 is no result of simulate --json$/,
+    );
+    assert.match(await said('--create', ':', '--only', 'void', '--ignore', 'void'), /leave no case$/);
     assert.match(await said('--create', ':', '--header', 'Host: a'), /simulate sets Host itself/);
     assert.match(await said('--create', ':', '--username', 'sim#'), /must have 4 to 10 # in a row/);
     assert.match(await said(), /one of --players, --create and --operator/);

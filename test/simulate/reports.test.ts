@@ -92,7 +92,7 @@ test('reports contain every case and each difference in full, and are well-forme
       CASES.filter(({ rule }) => rule === 'repeats'),
     ),
   );
-  const counts = { differs: 0, agrees: 0, unknown: 0, skipped: 0 };
+  const counts = { differs: 0, agrees: 0, unknown: 0, skipped: 0, known: 0 };
   for (const { verdict } of results) counts[verdict]++;
   assert.ok(counts.differs > 0 && counts.agrees > 0);
 

@@ -47,15 +47,19 @@ export function resultJson({ rule, name, verdict, why, deviation }: Result, url:
   return { rule, place: RULES[rule].place, name, verdict, ...(why !== undefined && { why }), ...told };
 }
 
-export function exploredText({ histories, messages, seconds }: Explored, seed: number): string {
+export function exploredText({ histories, messages, seconds, passed }: Explored, seed: number): string {
   const rate = Math.round(messages / seconds);
-  return `seed ${seed}: ${histories} histories, ${messages} messages in ${seconds.toFixed(1)} s, ${rate} a second`;
+  return `seed ${seed}: ${histories} histories, ${messages} messages in ${seconds.toFixed(1)} s, ${rate} a second${passedText(passed, 'histories')}`;
 }
 
-export function soakedText({ latencies, seconds, dropped }: Soaked, rate: number): string {
+function passedText(passed: number, what: string): string {
+  return passed === 0 ? '' : `; ${passed} ${what} ended at a known rule`;
+}
+
+export function soakedText({ latencies, seconds, dropped, passed }: Soaked, rate: number): string {
   const row = (name: string, ms: number) => [name, ms.toFixed(ms < 10 ? 2 : 0)];
   const rows = [50, 90, 99, 99.9].map((percent) => row(`${percent} %`, latencies.percentileMs(percent)));
-  const sent = `${latencies.count} answers in ${seconds.toFixed(1)} s, ${Math.round(latencies.count / seconds)} a second of ${rate}`;
+  const sent = `${latencies.count} answers in ${seconds.toFixed(1)} s, ${Math.round(latencies.count / seconds)} a second of ${rate}${passedText(passed, 'players')}`;
   const late = dropped === 0 ? [] : [`${dropped} messages were not sent: the operator did not keep up`];
   return [sent, ...late, '', formatTable(['', { right: 'ms' }], [...rows, row('max', latencies.maxMs)])].join('\n');
 }
@@ -96,6 +100,7 @@ function summary(results: readonly Result[]): string {
     `${count('differs')} differ`,
     `${count('unknown')} unknown`,
     `${count('skipped')} skipped`,
+    ...(count('known') > 0 ? [`${count('known')} known`] : []),
   ];
   return `${results.length} cases, ${messages} messages: ${counts.join(', ')}`;
 }

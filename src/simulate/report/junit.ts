@@ -7,7 +7,7 @@ import { escaped } from './escaped.js';
 /** Formats the results as JUnit XML, which CI systems read. Each case is a test, and each rule a class. */
 export function junitOf(results: readonly Result[], url: string, profile: Profile): string {
   const count = (verdict: Result['verdict']) => results.filter((one) => one.verdict === verdict).length;
-  const counts = `tests="${results.length}" failures="${count('differs')}" errors="${count('unknown')}" skipped="${count('skipped')}"`;
+  const counts = `tests="${results.length}" failures="${count('differs')}" errors="${count('unknown')}" skipped="${count('skipped') + count('known')}"`;
   return [
     '<?xml version="1.0" encoding="UTF-8"?>',
     `<testsuites ${counts}>`,
@@ -33,6 +33,8 @@ function outcome({ verdict, why, deviation, rule }: Result, url: string, profile
       return '';
     case 'skipped':
       return `<skipped message="${message}"/>`;
+    case 'known':
+      return `<skipped message="known: ${message}"/>`;
     case 'unknown':
       return `<error message="${message}"/>`;
     case 'differs': {
