@@ -67,6 +67,12 @@ test('the users in config/users.acl can serve, copy and read', async () => {
     new RegExp(`^the replica 127\\.0\\.0\\.1:${without.port} would lock walletd out`),
   );
   client.close();
+  const feeds = `http://127.0.0.1:${node.adminPort}/v1/feeds`;
+  const headers = { 'Content-Type': 'application/json' };
+  const created = await fetch(feeds, { method: 'POST', headers, body: '{"name":"crm","from":"start"}' });
+  assert.equal(created.status, 201, await created.text());
+  assert.match(await (await fetch(`${feeds}/crm/events`)).text(), /walletd\.bet\.placed/);
+  assert.equal((await fetch(`${feeds}/crm`, { method: 'DELETE' })).status, 200);
   await node.stop();
 
   for (const { port } of [master, withUsers]) {
