@@ -4,7 +4,7 @@ import type { OnProgress } from '../base/progress.js';
 import type { Case } from './case.js';
 import type { Endpoint } from './message.js';
 import { Platform } from './platform.js';
-import { type ConnectionLost, type Played, stopReason, type Table } from './play.js';
+import { type ConnectionLost, type Deviation, type Misshapes, stopReason, type Table } from './play.js';
 import { endedOutcome, type Outcome, playCase, unknownOutcome } from './play-case.js';
 import { type Players, PlayersError } from './players.js';
 import { type Profile, pathOf } from './profile.js';
@@ -86,8 +86,8 @@ class Checking {
     const results = this.outcomes.map(({ result }, n) => ({ ...named(this.cases[n] as Case), ...result }));
     const notServed = new Set(this.outcomes.flatMap((one) => one.notServed ?? []));
     if (this.known === 0 && notServed.size === 0) return results;
-    const misshape = this.outcomes.find((one) => one.misshape !== undefined)?.misshape;
-    return [...servedResults(this.table.profile, notServed), shapeResult(misshape), ...results];
+    const misshapes = this.outcomes.flatMap((one) => one.misshapes ?? []);
+    return [...servedResults(this.table.profile, notServed), ...shapeResults(misshapes), ...results];
   }
 
   private async playLane(): Promise<void> {
@@ -200,8 +200,19 @@ function servedResults(profile: Profile, notServed: ReadonlySet<string>): Result
   });
 }
 
-function shapeResult(misshape: Played['misshape']): Result {
-  const named = { rule: 'shape', name: 'every answer has the fields of section 2.9', messages: 0 } as const;
-  if (misshape === undefined) return { ...named, verdict: 'agrees' };
-  return { ...named, verdict: 'differs', why: misshape.says, deviation: misshape.deviation };
+/** One result for each fault in the fields of answers, however many cases show it. */
+function shapeResults(misshapes: readonly Misshapes[]): Result[] {
+  const found = new Map<string, { readonly deviation: Deviation; cases: number }>();
+  for (const [says, deviation] of misshapes.flatMap((one) => [...one])) {
+    const known = found.get(says);
+    if (known === undefined) found.set(says, { deviation, cases: 1 });
+    else known.cases++;
+  }
+  if (found.size === 0) {
+    return [{ rule: 'shape', name: 'every answer has the fields of section 2.9', verdict: 'agrees', messages: 0 }];
+  }
+  return [...found].map(([name, { deviation, cases }]) => {
+    const why = `seen in ${cases} ${cases === 1 ? 'case' : 'cases'}`;
+    return { rule: 'shape', name, verdict: 'differs', why, deviation, messages: 0 };
+  });
 }

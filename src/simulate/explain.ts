@@ -14,8 +14,19 @@ export function historyLines({ history, expected, player }: Deviation, decimals:
     (sent) =>
       `${headOf(sent)} ${shortBody(sent.body, player.username)}\n  ${answerOf(sent).replaceAll(`${player.username}-`, '')}`,
   );
-  const orders = history.at(-1)?.how === 'at-once' ? 'no order of those at once explains it; in this one' : 'expected';
-  return [...lines, `  ${orders}: ${expected.map((told) => describe(told, decimals)).join(', or ')}`];
+  return [
+    ...lines,
+    `  ${headOfExpected(history, expected)}: ${expected.map((told) => describe(told, decimals)).join(', or ')}`,
+  ];
+}
+
+function headOfExpected(history: readonly Sent[], expected: readonly Told[]): string {
+  if (history.at(-1)?.how !== 'at-once') return 'expected';
+  const told = history.slice(-expected.length).map(({ reply }) => reply?.fields.statusCode);
+  const areCodesRight = expected.every(({ code }, n) => code === told[n]);
+  return areCodesRight
+    ? 'the codes are right, and no order of those at once explains the balances; in this one'
+    : 'no order of those at once explains it; in this one';
 }
 
 /** Formats a shell script that sends the history again for a new player. */

@@ -2,7 +2,7 @@ import { messageOf } from '../base/message-of.js';
 import { CannotKnow, NotServed } from './cannot-know.js';
 import { messagesOf, type Step } from './case.js';
 import { Platform } from './platform.js';
-import { ConnectionLost, type Played, play, type Table } from './play.js';
+import { ConnectionLost, type Misshapes, play, type Table } from './play.js';
 import type { Players } from './players.js';
 import { maybeMissing, type Profile } from './profile.js';
 import type { Result } from './result.js';
@@ -10,7 +10,7 @@ import type { Result } from './result.js';
 /** Outcome of a case that was played, or not. */
 export interface Outcome {
   readonly result: Omit<Result, 'rule' | 'name'>;
-  readonly misshape?: Played['misshape'];
+  readonly misshapes?: Misshapes;
   readonly notServed?: string;
   /** Set if the history ended because its connection was lost. */
   readonly lost?: ConnectionLost;
@@ -23,9 +23,9 @@ export async function playCase(table: Table, players: Players, planned: readonly
   if (why !== undefined) return { result: { verdict: 'skipped', why, messages: 0 } };
   const player = await players.take();
   try {
-    const { deviation, misshape, messages } = await play(table, player, steps);
+    const { deviation, misshapes, messages } = await play(table, player, steps);
     const verdict = deviation === undefined ? 'agrees' : 'differs';
-    return { result: { verdict, messages, ...(deviation && { deviation }) }, misshape };
+    return { result: { verdict, messages, ...(deviation && { deviation }) }, misshapes };
   } catch (error) {
     if (!(error instanceof CannotKnow)) throw error;
     if (error instanceof ConnectionLost) return { ...unknownOutcome(messageOf(error)), lost: error };

@@ -6,7 +6,7 @@ import { Judge, type Told } from './judge.js';
 import { bodyOf, type Message, type Player } from './message.js';
 import type { Pace } from './pace.js';
 import { type Profile, pathOf } from './profile.js';
-import { findMisshape, isFinal, isNotServed, toldOf, whyNotFinal } from './reply.js';
+import { isFinal, isNotServed, misshapesOf, toldOf, whyNotFinal } from './reply.js';
 
 /** The operator under test, and the retry policy. */
 export interface Table {
@@ -63,11 +63,13 @@ export interface Deviation {
   readonly headerNames?: readonly string[];
 }
 
+/** Faults in the fields of answers, each with its first history. */
+export type Misshapes = ReadonlyMap<string, Deviation>;
+
 export interface Played {
   /** Undefined if all answers are right. */
   readonly deviation?: Deviation;
-  /** The first answer with wrong fields, regardless of its content. */
-  readonly misshape?: { readonly says: string; readonly deviation: Deviation };
+  readonly misshapes: Misshapes;
   readonly messages: number;
 }
 
@@ -90,7 +92,7 @@ export async function play(table: Table, player: Player, steps: readonly Step[])
 export class Play {
   private readonly judge: Judge;
   private readonly history: Sent[] = [];
-  private misshape: Played['misshape'];
+  private readonly misshapes = new Map<string, Deviation>();
 
   constructor(
     private readonly table: Table,
@@ -116,8 +118,8 @@ export class Play {
   played(deviation: Deviation | undefined): Played {
     return {
       messages: this.history.length,
+      misshapes: this.misshapes,
       ...(deviation && { deviation }),
-      ...(this.misshape && { misshape: this.misshape }),
     };
   }
 
@@ -187,8 +189,9 @@ export class Play {
   }
 
   private read(message: Message, reply: Reply): Told {
-    const says = findMisshape(message, this.player, this.table.profile.productId, reply);
-    if (says !== undefined) this.misshape ??= { says, deviation: this.deviation(this.judge.expected(message)) };
+    for (const says of misshapesOf(message, this.player, this.table.profile.productId, reply)) {
+      if (!this.misshapes.has(says)) this.misshapes.set(says, this.deviation(this.judge.expected(message)));
+    }
     return toldOf(message, reply, this.table.profile.decimals);
   }
 

@@ -33,7 +33,16 @@ export function whyNotFinal({ status, fields, why }: Reply): string {
   return `HTTP ${status}${fields.statusCode === undefined ? '' : `, statusCode ${fields.statusCode}`}`;
 }
 
-export function toldOf({ endpoint }: Message, { fields }: Reply, decimals: number): Told {
+/** True if only the HTTP status refuses, as web frameworks do before the operator's own code reads the request. */
+function isRefusalByStatus({ status = 0, fields }: Reply): boolean {
+  const { statusCode } = fields;
+  return status >= 400 && status < 500 && (typeof statusCode !== 'number' || statusCode === status);
+}
+
+export function toldOf(message: Message, reply: Reply, decimals: number): Told {
+  const { endpoint } = message;
+  const { fields } = reply;
+  if (message.refusal === 30002 && isRefusalByStatus(reply)) return { code: 30002 };
   const code = typeof fields.statusCode === 'number' ? fields.statusCode : Number.NaN;
   if (code !== 0) return { code };
   const [before, after] = endpoint === 'checkBalance' ? ['balance', 'balance'] : BALANCES;
@@ -47,24 +56,35 @@ export function toldOf({ endpoint }: Message, { fields }: Reply, decimals: numbe
   return { code, before: units(before), after: units(after) };
 }
 
-/** Describes a fault in the fields of a final reply, apart from money; undefined if there is none. */
-export function findMisshape(message: Message, player: Player, usualProduct: string, reply: Reply): string | undefined {
+/** Describes the faults in the fields of a final reply, apart from money. The player is called PLAYER. */
+export function misshapesOf(message: Message, player: Player, usualProduct: string, reply: Reply): string[] {
   const { fields } = reply;
-  if (typeof fields.statusCode !== 'number') return 'the answer has no number as its statusCode';
+  if (typeof fields.statusCode !== 'number') return ['the answer has no number as its statusCode'];
   const isSuccess = fields.statusCode === 0;
   const balances = message.endpoint === 'checkBalance' ? ['balance'] : BALANCES;
   const needed = isSuccess ? [...SUCCESS, ...balances] : FAILURE;
-  const missing = needed.filter((field) => !(field in fields));
-  if (missing.length > 0) return `the answer has no ${missing.join(', no ')}`;
-  const extra = isSuccess ? [] : [...SUCCESS, ...BALANCES, 'balance'].filter((one) => !FAILURE.includes(one));
-  const unwanted = extra.filter((field) => field in fields);
-  if (unwanted.length > 0) return `the answer is a failure and has ${unwanted.join(', ')}`;
-  if (typeof fields.timestampMillis !== 'number') return 'timestampMillis is no number';
-  const { productId } = { productId: usualProduct, ...message.envelope };
-  const echoed = isSuccess ? { productId, username: player.username, currency: player.currency } : { productId };
-  const wrong = Object.entries(echoed).find(([field, value]) => fields[field] !== value);
+  const unwanted = isSuccess ? [] : [...SUCCESS, ...BALANCES, 'balance'].filter((one) => !FAILURE.includes(one));
+  const numbers = isSuccess ? ['timestampMillis', ...balances] : ['timestampMillis'];
+  return [
+    ...needed.filter((field) => !(field in fields)).map((field) => `the answer has no ${field}`),
+    ...unwanted.filter((field) => field in fields).map((field) => `the answer is a failure and has ${field}`),
+    ...numbers
+      .filter((field) => field in fields && typeof fields[field] !== 'number')
+      .map((field) => `${field} is no number`),
+    ...wrongEchoes(message, player, usualProduct, fields),
+  ];
+}
+
+/** Fields of the request that the answer repeats with another value. */
+function wrongEchoes(message: Message, player: Player, usualProduct: string, fields: Reply['fields']): string[] {
+  const { username, currency } = player;
+  const request = { productId: usualProduct, username, currency, ...message.envelope } as Record<string, unknown>;
+  const echoed = fields.statusCode === 0 ? ['productId', 'username', 'currency'] : ['productId'];
   // Accept an empty `productId` in a refusal, because an operator cannot echo fields that it could not read, or that it
   // hides from unknown callers.
-  if (wrong === undefined || (message.refusal !== undefined && fields.productId === '')) return undefined;
-  return `${wrong[0]} is ${JSON.stringify(fields[wrong[0]])}, and the request has ${JSON.stringify(wrong[1])}`;
+  if (message.refusal !== undefined && fields.productId === '') return [];
+  const told = (value: unknown) => JSON.stringify(value)?.replaceAll(username, 'PLAYER');
+  return echoed
+    .filter((field) => field in fields && fields[field] !== request[field])
+    .map((field) => `${field} is ${told(fields[field])}, and the request has ${told(request[field])}`);
 }

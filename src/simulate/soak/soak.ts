@@ -92,8 +92,8 @@ class Soaking {
   /** Ends the run because of an error. */
   fail(error: Error): void {
     this.isOver = true;
-    // Without any answer there is nothing to report but the missing players.
-    const isTold = error instanceof CannotKnow || (error instanceof PlayersError && this.latencies.count > 0);
+    // Without any player there is nothing to report but the reason.
+    const isTold = error instanceof CannotKnow || (error instanceof PlayersError && this.histories > 0);
     if (!isTold) this.failure ??= error;
     else
       this.found ??= {
