@@ -3,6 +3,7 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import { parseRedisAddress } from '../src/store/redis/redis-address.js';
 import { type AllSettings, runAll } from './all.js';
 import { type ClusterSettings, PARTS, runCluster } from './cluster/cluster.js';
+import { type ColdSettings, runCold } from './cold/cold.js';
 import { type CompareSettings, runCompare } from './compare/compare.js';
 import { type ConsoleSettings, runConsole } from './console/console.js';
 import { type CostSettings, runCost } from './cost/cost.js';
@@ -116,6 +117,17 @@ verb(
   ...mixed(),
   ...alternating(8, 3),
 ).action(async (options: RecoverySettings & SaveSettings) => save({ recovery: await runRecovery(options) }, options));
+
+verb(
+  'cold',
+  'the first seconds of a fresh process, beside its warm ones and beside an echo server that appends to a log',
+  number('--rate <n>', 'requests/s, sent by the clock (open loop)', 6000),
+  workerCounts([0]),
+  connections(64),
+  players(10_000),
+  ...mixed(),
+  ...alternating(20, 5),
+).action(async (options: ColdSettings & SaveSettings) => save({ cold: await runCold(options) }, options));
 
 program
   .command('reconcile')

@@ -1,9 +1,9 @@
 import { plural } from '../../src/cli/print/format.js';
 import { type Column, formatTable } from '../../src/cli/print/table.js';
 import { generate, warmUp } from '../load/generate.js';
-import type { LoadResult } from '../load/generator.js';
 import { announce, type RaceSettings } from '../load/race.js';
 import { generatorSentences, resultLine } from '../load/race-table.js';
+import type { LoadResult } from '../load/run.js';
 import { withCleanUp } from '../support/clean-up.js';
 import { median } from '../support/machine.js';
 import { RunProgress } from '../support/progress.js';

@@ -4,8 +4,8 @@ import { fileURLToPath } from 'node:url';
 import { atEnd } from '../support/clean-up.js';
 import { importPlayers, type Server } from '../support/servers.js';
 import type { Vitals } from '../support/vitals.js';
-import type { GeneratorLine, LoadOptions, LoadResult } from './generator.js';
 import type { LatencySummary } from './latencies.js';
+import type { GeneratorLine, LoadOptions, LoadResult } from './run.js';
 import { usernameOf } from './stories.js';
 
 const OPENING_BALANCE = 1_000_000;
@@ -113,7 +113,7 @@ async function run(
     if (line.type === 'placed') onPlaced(line.players);
     else if (line.type === 'piece') onPiece(line.latencies);
     else if (line.type === 'result') result = line.result;
-    else
+    else if (line.type !== 'warm')
       Object.assign(line.type === 'measuring' ? began : ended, {
         atMs: line.atMs,
         residentBytes: await serving.residentBytes(),

@@ -1,8 +1,8 @@
 import { plural } from '../../src/cli/print/format.js';
 import { type Column, formatTable } from '../../src/cli/print/table.js';
 import type { Generated } from './generate.js';
-import type { LoadResult } from './generator.js';
 import { describeLoad, medianOf, type Raced, spreadOf } from './raced.js';
+import type { LoadResult } from './run.js';
 
 /**
  * If the generator uses at least this share of a core, the figures may measure the generator rather than the server.

@@ -1,8 +1,8 @@
 import { type Column, formatTable } from '../../src/cli/print/table.js';
 import { generate, warmUp } from '../load/generate.js';
-import type { LoadResult } from '../load/generator.js';
 import type { LatencySummary } from '../load/latencies.js';
 import { generatorSentences } from '../load/race-table.js';
+import type { LoadResult } from '../load/run.js';
 import type { Mix } from '../load/stories.js';
 import { withCleanUp } from '../support/clean-up.js';
 import { describeFsync, machine } from '../support/machine.js';

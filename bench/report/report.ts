@@ -1,5 +1,6 @@
 import type { ClusterReport } from '../cluster/cluster.js';
 import { FIGURE_COLUMNS, figureRow, isReached } from '../cluster/figure.js';
+import { COLD_COLUMNS, type ColdReport, coldRows } from '../cold/cold.js';
 import { COMPARE_COLUMNS, type CompareReport, compareRows } from '../compare/compare.js';
 import type { CostReport } from '../cost/cost.js';
 import { TURNS_COLUMNS, turnsRows } from '../cost/turns.js';
@@ -26,7 +27,7 @@ const THROUGHPUT: Axis = { label: 'callbacks/s' };
 /** Renders the results as a page of plots and tables. Benches without results get no chapter. */
 export function reportOf(results: Results): string {
   const { environment, load, openLoad, peers, recovery, scale, overload, cost, memory, soak, micro, compare } = results;
-  const { cluster } = results;
+  const { cluster, cold } = results;
   return page(
     'walletd: how fast, on this machine',
     [
@@ -38,6 +39,7 @@ export function reportOf(results: Results): string {
       overload && overloadChapter(overload),
       scale && scaleChapter(scale),
       recovery && recoveryChapter(recovery),
+      cold && coldChapter(cold),
       cluster && clusterChapter(cluster),
       memory && memoryChapter(memory),
       soak && soakChapter(soak),
@@ -97,6 +99,26 @@ function soakChapter({ durability, settings, minutes }: SoakReport): string {
     ),
     list(others),
     table(SOAK_COLUMNS, minutes.map(soakRow)),
+  );
+}
+
+function coldChapter(report: ColdReport): string {
+  const { rate, durability, servers } = report;
+  const times = servers.map(
+    ({ name, starts }) => [name, median(starts.map((start) => start.firstP99Ms / start.warmP99Ms))] as const,
+  );
+  return chapter(
+    'First seconds',
+    paragraph(
+      `${rate} callbacks/s by the clock, from the moment at which a fresh process is ready. Medians of ` +
+        `${servers[0]?.starts.length ?? 0} starts, times in ms. ${durabilityOf(durability)}`,
+    ),
+    figure(
+      'The p99 of the first second, beside that of the same process once it is warm',
+      'Warm is the median of the last five seconds.',
+      barChart('times', times),
+    ),
+    table(COLD_COLUMNS, coldRows(report)),
   );
 }
 

@@ -1,4 +1,5 @@
 import type { ClusterReport } from '../cluster/cluster.js';
+import type { ColdReport } from '../cold/cold.js';
 import type { CompareReport } from '../compare/compare.js';
 import type { CostReport } from '../cost/cost.js';
 import type { LoadReport } from '../load/load.js';
@@ -19,6 +20,7 @@ export interface Results {
   readonly overload?: OverloadReport;
   readonly scale?: ScaleReport;
   readonly recovery?: RecoveryReport;
+  readonly cold?: ColdReport;
   readonly peers?: LoadReport;
   readonly cost?: CostReport;
   readonly memory?: MemoryReport;

@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { Books } from '../../bench/load/books.js';
 import type { Play } from '../../bench/load/dealer.js';
-import type { LoadResult } from '../../bench/load/generator.js';
+import type { LoadResult } from '../../bench/load/run.js';
 
 const GENERATOR = fileURLToPath(new URL('../../bench/load/generator.js', import.meta.url));
 
