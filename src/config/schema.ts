@@ -350,6 +350,12 @@ export const settingsSchema = group({
     'Maximum number of seconds that a starting process waits for an unavailable store, which refuses connections, ' +
       'has no free connections, or is still loading its data. 0: the process does not wait.',
   ),
+  rehearsalMaxMs: count(
+    0,
+    10_000,
+    'Maximum number of milliseconds that a starting process executes callbacks of its own in memory, so that the first ' +
+      'real ones are as fast as later ones. 0: no rehearsal.',
+  ),
   requestDeadlineMs: count(
     1,
     60_000,

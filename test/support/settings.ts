@@ -5,7 +5,8 @@ import type { Settings } from '../../src/config/schema.js';
 export function settingsWith(changes: Readonly<Record<string, unknown>> = {}): Settings {
   // Test runs choose the HTTP library (test/http/on-node-http.long.ts).
   const { WALLETD_HTTP_LIBRARY } = process.env;
-  const settings = loadSettings({ WALLETD_HTTP_LIBRARY });
+  // A rehearsal would make each start a second longer.
+  const settings = loadSettings({ WALLETD_HTTP_LIBRARY, WALLETD_REHEARSAL_MAX_MS: '0' });
   for (const [path, value] of Object.entries(changes)) {
     const keys = path.split('.');
     const last = keys.pop() as string;

@@ -59,6 +59,8 @@ import { makeAdminServer, makeCallbackServer } from './listeners.js';
 import { isShared, makeCluster } from './make-cluster.js';
 import { MAIN_THREAD, makeShards } from './make-shards.js';
 import { refuseOtherArchive } from './refuse-other-archive.js';
+import { rehearseThread } from './rehearsal/rehearse-thread.js';
+import { openScratchListener } from './rehearsal/scratch-listener.js';
 import { codecOf, type ShardThreadSettings } from './shard-thread.js';
 
 /** Parts of a running process. */
@@ -205,6 +207,9 @@ async function makeOtherParts(
     if (cluster === undefined) onUselessOnce(shard, takenBy);
     else cluster.fenced(shard, takenBy, head);
   };
+  await rehearseThread(thread, codec, log, (service) =>
+    openScratchListener(settings, { codec, library, meta, service }),
+  );
   const shards = await makeShards(thread, workers, { clock, codec, log, onFenced, workerEntry });
   const clusterMetrics = new ClusterMetrics();
   cluster = makeCluster(settings, {

@@ -65,7 +65,7 @@ export function policyOf(
  * The rules, in which the format gate turns off every option that would write records which other nodes cannot read
  * yet.
  */
-function rulesThrough(gate: FormatGate, rules: Rules): Rules {
+export function rulesThrough(gate: FormatGate, rules: Rules): Rules {
   return Object.defineProperties(
     { ...rules },
     {

@@ -8,6 +8,7 @@ import type { ToWorker } from '../../threads/protocol.js';
 import { ShardServer } from '../../threads/shard-server.js';
 import { sendNewsTo } from '../jobs/store-news-port.js';
 import { drawHashKey } from '../settings/draw-hash-key.js';
+import { rehearseThread } from './rehearsal/rehearse-thread.js';
 import { codecOf, openShardThread, type ShardThreadSettings } from './shard-thread.js';
 
 export interface WorkerSettings extends ShardThreadSettings {
@@ -26,10 +27,14 @@ export interface WorkerSettings extends ShardThreadSettings {
 drawHashKey();
 const port = must(parentPort ?? undefined, 'this file runs as a worker thread');
 const { worker, fences, acknowledgedHere, newsPort, missed, ...options } = workerData as WorkerSettings;
+
 shareMissedTime(missed);
 const log = createLogger(options.settings.log.level, { worker });
 const news = sendNewsTo(newsPort);
-const shards = await openShardThread(`worker-${worker}`, options, codecOf(options), log, news, (shard, takenBy, head) =>
+const codec = codecOf(options);
+// Without fences, this thread replaces one that died, and callbacks are waiting for it.
+if (fences !== undefined) await rehearseThread(options, codec, log);
+const shards = await openShardThread(`worker-${worker}`, options, codec, log, news, (shard, takenBy, head) =>
   port.postMessage({ type: 'fenced', shard, takenBy, head }),
 );
 const server = new ShardServer(shards, port, async () => {

@@ -42,6 +42,7 @@ const NAMES = [
   'memory',
   'limits',
   'log',
+  'rehearsalMaxMs',
 ] as const satisfies readonly (keyof Settings)[];
 
 export type ShardSettings = Pick<Settings, (typeof NAMES)[number]>;

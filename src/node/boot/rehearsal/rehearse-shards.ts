@@ -1,0 +1,172 @@
+import { randomBytes } from 'node:crypto';
+import { systemClock } from '../../../base/clock.js';
+import { silentLogger } from '../../../base/logger.js';
+import { delay, systemTimers } from '../../../base/timers.js';
+import type { CallbackCodec } from '../../../callback/callback-codec.js';
+import type { ShardLimits } from '../../../engine/shard.js';
+import type { CallbackService } from '../../../http/callback-deps.js';
+import { takeOver } from '../../../log/take-over.js';
+import { EntryCodec, genesisHead } from '../../../store/format/entry-codec.js';
+import { FormatGate, STORE_FORMAT } from '../../../store/format/format-gate.js';
+import { SnapshotCodec } from '../../../store/format/snapshot-codec.js';
+import type { HostObserver } from '../../../threads/host-observer.js';
+import { ShardHost } from '../../../threads/shard-host.js';
+import type { Rules } from '../../../wallet/decide/rules.js';
+import type { TableSizes } from '../../../wallet/state/tables.js';
+import { newNonceOf } from '../../folder/identity.js';
+import { CURRENCY, type Rehearsed, roundOfPlay } from './rounds-of-play.js';
+import { ScratchStore } from './scratch-store.js';
+import { untilWarm } from './until-warm.js';
+
+const STORE_ID = '00000000-0000-4000-8000-000000000000';
+const SHARD = 0;
+const PLAYERS = 32;
+/** One of this many players goes through the listener, because its connection also costs the thread a client's work. */
+const PLAYERS_PER_CONNECTION = 4;
+export const CONNECTIONS = PLAYERS / PLAYERS_PER_CONNECTION;
+const OPENING_BALANCE = 1_000_000_000;
+const TABLE_SIZES: TableSizes = { segmentRows: 1024, pageBytes: 65_536 };
+const NOT_ENDING = { everyEntries: 0, everyMs: 0, keep: 1, historyBytesMax: 0 };
+
+/** Sends requests, one at a time, and resolves when the last one is answered. */
+export type Play = (of: number, requests: readonly Rehearsed[]) => Promise<void>;
+
+export interface RehearsalDeps {
+  readonly codec: CallbackCodec;
+  readonly rules: Rules;
+  readonly limits: ShardLimits;
+  /** Receives the same notifications as the thread's own observer, and is discarded afterwards. */
+  readonly observer: HostObserver;
+  readonly maxMs: number;
+  /** Opens a listener in front of the shard, for some of the players. If undefined, the shard gets all requests directly. */
+  readonly listen?: ((service: CallbackService) => Promise<ScratchListener>) | undefined;
+}
+
+/** A listener that exists only for a rehearsal. */
+export interface ScratchListener {
+  readonly play: Play;
+  close(): void;
+}
+
+export interface Rehearsal {
+  readonly callbacks: number;
+  readonly tookMs: number;
+}
+
+/**
+ * Executes callbacks on a shard that exists only for this, until they take no less time than before, or for `maxMs`.
+ * V8 compiles the code of the path meanwhile, so that the thread's first real callbacks do not wait for the compiler.
+ * Nothing of it remains: no file, no log line, no metric.
+ */
+export async function rehearseShards(deps: RehearsalDeps): Promise<Rehearsal> {
+  const startedMs = systemClock.monotonicMs();
+  detachBuffer();
+  const host = await scratchHost(deps);
+  let rounds = 0;
+  await importPlayers(host);
+  const listener = await deps.listen?.(host);
+  const play: Play = (player, requests) =>
+    listener !== undefined && player % PLAYERS_PER_CONNECTION === 0
+      ? listener.play(player / PLAYERS_PER_CONNECTION, requests)
+      : playDirectly(host, requests);
+  const isLastNow = untilWarm(deps.maxMs, systemClock);
+  do {
+    await Promise.all(PLAYER_NAMES.map((username, player) => play(player, roundOfPlay(username, rounds))));
+    rounds++;
+  } while (!isLastNow());
+  listener?.close();
+  await host.close();
+  const callbacks = rounds * PLAYERS * roundOfPlay('', 0).length;
+  return { callbacks, tookMs: Math.round(systemClock.monotonicMs() - startedMs) };
+}
+
+const PLAYER_NAMES = Array.from({ length: PLAYERS }, (_, player) => `rehearsal-${player}`);
+
+/**
+ * Detaches a buffer. When the first buffer of a thread is detached, V8 discards all optimized code that uses typed
+ * arrays. uWebSockets.js detaches the buffer of each request's body, so this must have happened before the rehearsal.
+ */
+function detachBuffer(): void {
+  const buffer = new ArrayBuffer(1);
+  structuredClone(buffer, { transfer: [buffer] });
+}
+
+async function scratchHost({ codec, rules, limits, observer }: RehearsalDeps): Promise<ShardHost> {
+  const gate = new FormatGate(STORE_FORMAT);
+  const genesis = genesisHead(STORE_ID, SHARD);
+  const store = new ScratchStore(genesis);
+  const ownerTag = randomBytes(4).toString('hex');
+  const clock = systemClock;
+  const newNonce = () => newNonceOf(ownerTag);
+  const format = new EntryCodec(STORE_ID, gate);
+  const owner = { host: 'rehearsal', pid: process.pid, startedMs: clock.now() };
+  const host = new ShardHost([SHARD], {
+    codec,
+    shardCount: 1,
+    isShared: false,
+    checkStore: async () => {},
+    metrics: () => [],
+    onClose: async () => {},
+    wal: store,
+    snapshots: store,
+    format,
+    snapshotFormat: new SnapshotCodec(STORE_ID, gate),
+    tableSizes: TABLE_SIZES,
+    allowFormat: () => {},
+    policy: NOT_ENDING,
+    newSnapshotId: newNonce,
+    acknowledged: () => undefined,
+    genesis: () => genesis,
+    clock,
+    timers: systemTimers,
+    clockOffsetMs: clock.now() - clock.monotonicMs(),
+    log: silentLogger,
+    rules,
+    limits,
+    memory: { isFull: false, isHalfFull: false },
+    observer,
+    owner,
+    ownerTag,
+    newNonce,
+    onFenced: () => {},
+    writeOrphans: async () => '',
+    loopIdleMs: () => performance.eventLoopUtilization().idle,
+    // Players are hibernated meanwhile, because real ones are after a start.
+    idleMs: 100,
+    replayWindowMs: 60_000,
+    archive: undefined,
+    names: undefined,
+    memoryMs: Number.POSITIVE_INFINITY,
+    isTracing: false,
+    recentBytesMax: 0,
+  });
+  const fences = await takeOver([SHARD], {
+    wal: store,
+    format,
+    clock,
+    log: silentLogger,
+    owner,
+    newNonce,
+    delay: (ms) => delay(systemTimers, ms),
+    attemptsMax: 1,
+  });
+  await host.start(fences);
+  return host;
+}
+
+async function importPlayers(host: ShardHost): Promise<void> {
+  const balance = OPENING_BALANCE;
+  for (const username of PLAYER_NAMES) {
+    const command = { type: 'import-player', id: 'rehearsal', username, currency: CURRENCY, balance } as const;
+    await new Promise((resolve) => host.execute(SHARD, command, Number.POSITIVE_INFINITY, { reply: resolve }));
+  }
+}
+
+async function playDirectly(host: ShardHost, requests: readonly Rehearsed[]): Promise<void> {
+  const deadlineMs = systemClock.monotonicMs() + 60_000;
+  for (const { endpoint, text } of requests) {
+    await new Promise((resolve) =>
+      host.carryOut({ endpoint, text, deadlineMs, isSigned: true, isTraced: false }, { reply: resolve }),
+    );
+  }
+}

@@ -1,0 +1,42 @@
+import { type Logger, silentLogger } from '../../../base/logger.js';
+import type { CallbackCodec } from '../../../callback/callback-codec.js';
+import { FormatGate, STORE_FORMAT } from '../../../store/format/format-gate.js';
+import { MemoryGuard } from '../../../upkeep/memory-guard.js';
+import { ScaleTable } from '../../../wallet/amount.js';
+import type { Rules } from '../../../wallet/decide/rules.js';
+import { ShardTelemetry } from '../../metrics/shard-telemetry.js';
+import { youngBytes } from '../../settings/heap.js';
+import { rulesOf } from '../../settings/rules.js';
+import { rulesThrough, type ShardThreadSettings } from '../shard-thread.js';
+import { type RehearsalDeps, rehearseShards } from './rehearse-shards.js';
+
+/** With these rules, every product is served and no session is required. */
+const NO_CHECKS: Partial<Rules> = { products: new Map(), productsUnlisted: 'accept', sessionToken: 'ignore' };
+
+type RehearsedThread = Pick<ShardThreadSettings, 'settings' | 'meta' | 'heapMaxBytes' | 'recordsMaxBytes'>;
+
+/** Rehearses in this thread, with its codec and settings, unless the settings turn rehearsals off. */
+export async function rehearseThread(
+  { settings, meta, heapMaxBytes, recordsMaxBytes }: RehearsedThread,
+  codec: CallbackCodec,
+  log: Logger,
+  listen?: RehearsalDeps['listen'],
+): Promise<void> {
+  const { rehearsalMaxMs, requestDeadlineMs, limits } = settings;
+  if (rehearsalMaxMs === 0) return;
+  const memoryLimits = { heapMaxBytes, youngBytes: youngBytes(heapMaxBytes), recordsMaxBytes };
+  const memory = new MemoryGuard(memoryLimits, silentLogger);
+  const observer = new ShardTelemetry(silentLogger, memory, {
+    thread: 'rehearsal',
+    scales: new ScaleTable(meta.scales),
+    requestDeadlineMs,
+    everySeconds: 0,
+    server: () => undefined,
+    news: { failed() {}, answered() {} },
+  });
+  const rules = rulesThrough(new FormatGate(STORE_FORMAT), { ...rulesOf(settings, meta), ...NO_CHECKS });
+  const rehearsal = await rehearseShards({ codec, rules, limits, observer, maxMs: rehearsalMaxMs, listen });
+  observer.close();
+  memory.close();
+  log.debug(rehearsal, 'rehearsal ended');
+}

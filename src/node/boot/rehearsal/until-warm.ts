@@ -1,0 +1,25 @@
+import type { Clock } from '../../../base/clock.js';
+
+/** A round is no faster than before if it takes at least this share of the fastest earlier one. */
+const NO_FASTER = 0.97;
+/** Number of rounds in a row that must be no faster, because a single one may have been disturbed. */
+const ROUNDS = 8;
+
+/**
+ * Returns a function to call after each round of a rehearsal. It returns true once the last rounds were no faster than
+ * the ones before, or once `maxMs` have passed.
+ */
+export function untilWarm(maxMs: number, clock: Pick<Clock, 'monotonicMs'>): () => boolean {
+  const endMs = clock.monotonicMs() + maxMs;
+  let startedMs = clock.monotonicMs();
+  let fastestMs = Number.POSITIVE_INFINITY;
+  let noFaster = 0;
+  return () => {
+    const nowMs = clock.monotonicMs();
+    const tookMs = nowMs - startedMs;
+    startedMs = nowMs;
+    noFaster = tookMs >= fastestMs * NO_FASTER ? noFaster + 1 : 0;
+    fastestMs = Math.min(fastestMs, tookMs);
+    return noFaster >= ROUNDS || nowMs >= endMs;
+  };
+}

@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { silentLogger } from '../../src/base/logger.js';
+import { loadHttpLibrary } from '../../src/http/http-library.js';
+import { type RehearsalDeps, rehearseShards } from '../../src/node/boot/rehearsal/rehearse-shards.js';
+import { openScratchListener } from '../../src/node/boot/rehearsal/scratch-listener.js';
+import { untilWarm } from '../../src/node/boot/rehearsal/until-warm.js';
+import { rulesOf } from '../../src/node/settings/rules.js';
+import { CODEC, DEAF } from '../support/host-deps.js';
+import { settingsWith } from '../support/settings.js';
+import { TestNode } from '../support/test-node.js';
+
+const SETTINGS = settingsWith();
+const META = { scales: { default: 4, byCurrency: {} } };
+
+/** Rehearses for one round. Returns the types of the executed commands and of their answers, without repetition. */
+async function rehearsed(listen?: RehearsalDeps['listen']) {
+  const endpoints = new Set<string>();
+  const answers = new Set<string>();
+  const observer = {
+    ...DEAF,
+    decided: (
+      _: number,
+      { command, decision }: { command: { type: string }; decision: { answer: { type: string } } },
+    ) => {
+      endpoints.add(command.type);
+      answers.add(decision.answer.type);
+    },
+  };
+  const { limits } = SETTINGS;
+  const { callbacks } = await rehearseShards({
+    codec: CODEC,
+    rules: rulesOf(SETTINGS),
+    limits,
+    observer,
+    maxMs: 1,
+    listen,
+  });
+  return { callbacks, endpoints: [...endpoints].sort(), answers: [...answers] };
+}
+
+const ALL = [
+  'adjustBalance',
+  'adjustBets',
+  'cancelBets',
+  'cancelTips',
+  'checkBalance',
+  'import-player',
+  'placeBets',
+  'placeTips',
+  'rollback',
+  'settleBets',
+  'voidSettled',
+  'winRewards',
+];
+
+test('a rehearsal executes all eleven callbacks, and each is accepted', async () => {
+  const { callbacks, endpoints, answers } = await rehearsed();
+  assert.deepEqual(endpoints, ALL);
+  assert.deepEqual(answers, ['accepted']);
+  assert.ok(callbacks > 0);
+});
+
+test('a rehearsal through a listener executes the same callbacks, and closes the listener', async () => {
+  const library = await loadHttpLibrary('auto', silentLogger);
+  const { endpoints, answers } = await rehearsed((service) =>
+    openScratchListener(SETTINGS, { codec: CODEC, library, meta: META as never, service }),
+  );
+  assert.deepEqual(endpoints, ALL);
+  assert.deepEqual(answers, ['accepted']);
+});
+
+test('a rehearsal leaves no player, no metric and no log line', async () => {
+  const node = await TestNode.start({ rehearsalMaxMs: 50 });
+  try {
+    const metrics = await (await fetch(`${node.adminUrl}/metrics`)).text();
+    assert.match(metrics, /^walletd_players\S* 0$/m);
+    assert.doesNotMatch(metrics, /^walletd_(callbacks|commands|events)_total\S* [1-9]/m);
+    assert.deepEqual(
+      node.logLines.filter(({ message }) => /rehears/.test(JSON.stringify(message))),
+      [],
+    );
+  } finally {
+    await node.close();
+  }
+});
+
+test('a rehearsal ends once eight rounds in a row were no faster', () => {
+  let nowMs = 0;
+  const isLastNow = untilWarm(1000, { monotonicMs: () => nowMs });
+  const after = (ms: number) => {
+    nowMs += ms;
+    return isLastNow();
+  };
+  assert.deepEqual([20, 15, 10, 9].map(after), [false, false, false, false]);
+  assert.deepEqual(
+    Array.from({ length: 8 }, () => after(9)),
+    [...Array.from({ length: 7 }, () => false), true],
+  );
+});
+
+test('a rehearsal ends after its maximum time', () => {
+  let nowMs = 0;
+  const isLastNow = untilWarm(100, { monotonicMs: () => nowMs });
+  const after = (ms: number) => {
+    nowMs += ms;
+    return isLastNow();
+  };
+  assert.deepEqual([60, 39, 1].map(after), [false, false, true]);
+});
