@@ -15,7 +15,7 @@ import { runWalletd, WalletdProcess } from '../support/walletd-process.js';
 const USERS = fileURLToPath(new URL('../../../config/users.acl', import.meta.url));
 const PASSWORD = 'secret';
 /** Commands that never open a store. */
-const WITHOUT_STORE = ['status', 'cluster', 'config', 'simulate', 'completion'];
+const WITHOUT_STORE = ['status', 'cluster', 'config', 'simulate', 'completion', 'feed'];
 
 test('the users in config/users.acl are sufficient for every command', () =>
   inTempFolder(async (folder) => {
