@@ -4,7 +4,7 @@ import type { FeedFilter } from './filter.js';
 export interface Feed {
   readonly name: string;
   readonly filter: FeedFilter;
-  /** Where the feed began: `now`, `start` or a position. */
+  /** The feed's beginning: `now`, `start` or a position. */
   readonly from: string;
   /** Everything up to this position is acknowledged. */
   readonly position: string;

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { silentLogger } from '../../src/base/logger.js';
 import { loadHttpLibrary } from '../../src/http/http-library.js';
 import { type RehearsalDeps, rehearseShards } from '../../src/node/boot/rehearsal/rehearse-shards.js';
+import { rehearseThread } from '../../src/node/boot/rehearsal/rehearse-thread.js';
 import { openScratchListener } from '../../src/node/boot/rehearsal/scratch-listener.js';
 import { untilWarm } from '../../src/node/boot/rehearsal/until-warm.js';
 import { rulesOf } from '../../src/node/settings/rules.js';
@@ -11,6 +12,7 @@ import { settingsWith } from '../support/settings.js';
 import { TestNode } from '../support/test-node.js';
 
 const SETTINGS = settingsWith();
+const MEMORY = { heapMaxBytes: 2 ** 29, recordsMaxBytes: 2 ** 29 };
 const META = { scales: { default: 4, byCurrency: {} } };
 
 /** Rehearses for one round. Returns the types of the executed commands and of their answers, without repetition. */
@@ -68,6 +70,19 @@ test('a rehearsal through a listener executes the same callbacks, and closes the
   );
   assert.deepEqual(endpoints, ALL);
   assert.deepEqual(answers, ['accepted']);
+});
+
+test('a rehearsal ends even if the settings allow a single connection', async () => {
+  const node = await TestNode.start({ rehearsalMaxMs: 50, 'limits.connectionsMax': 1 });
+  await node.close();
+});
+
+test('a rehearsal that cannot listen does not prevent the start', async () => {
+  const logLines: string[] = [];
+  const log = { ...silentLogger, info: (_: object, message: string) => logLines.push(message) };
+  const thread = { settings: settingsWith({ rehearsalMaxMs: 50 }), meta: META as never, ...MEMORY };
+  await rehearseThread(thread, CODEC, log, () => Promise.reject(new Error('no port')));
+  assert.deepEqual(logLines, ['rehearsal failed, the first callbacks may be slower']);
 });
 
 test('a rehearsal leaves no player, no metric and no log line', async () => {

@@ -5,7 +5,7 @@ interface Account {
   readonly bets: Map<string, number>;
 }
 
-/** What happens after the operator's process has ended. */
+/** The fate of the operator after its process has ended. */
 export type Supervision = 'restarted' | 'stays down';
 
 /**

@@ -26,7 +26,7 @@ const PLAYERS_PER_CONNECTION = 4;
 export const CONNECTIONS = PLAYERS / PLAYERS_PER_CONNECTION;
 const OPENING_BALANCE = 1_000_000_000;
 const TABLE_SIZES: TableSizes = { segmentRows: 1024, pageBytes: 65_536 };
-const NOT_ENDING = { everyEntries: 0, everyMs: 0, keep: 1, historyBytesMax: 0 };
+const NO_SNAPSHOTS = { everyEntries: 0, everyMs: 0, keep: 1, historyBytesMax: 0 };
 
 /** Sends requests, one at a time, and resolves when the last one is answered. */
 export type Play = (of: number, requests: readonly Rehearsed[]) => Promise<void>;
@@ -62,20 +62,19 @@ export async function rehearseShards(deps: RehearsalDeps): Promise<Rehearsal> {
   const startedMs = systemClock.monotonicMs();
   detachBuffer();
   const host = await scratchHost(deps);
+  let listener: ScratchListener | undefined;
   let rounds = 0;
-  await importPlayers(host);
-  const listener = await deps.listen?.(host);
-  const play: Play = (player, requests) =>
-    listener !== undefined && player % PLAYERS_PER_CONNECTION === 0
-      ? listener.play(player / PLAYERS_PER_CONNECTION, requests)
-      : playDirectly(host, requests);
-  const isLastNow = untilWarm(deps.maxMs, systemClock);
-  do {
-    await Promise.all(PLAYER_NAMES.map((username, player) => play(player, roundOfPlay(username, rounds))));
-    rounds++;
-  } while (!isLastNow());
-  listener?.close();
-  await host.close();
+  try {
+    await importPlayers(host);
+    listener = await deps.listen?.(host);
+    const isLastNow = untilWarm(deps.maxMs, systemClock);
+    do {
+      await playAll(host, listener, rounds++);
+    } while (!isLastNow());
+  } finally {
+    listener?.close();
+    await host.close();
+  }
   const callbacks = rounds * PLAYERS * roundOfPlay('', 0).length;
   return { callbacks, tookMs: Math.round(systemClock.monotonicMs() - startedMs) };
 }
@@ -113,7 +112,7 @@ async function scratchHost({ codec, rules, limits, observer }: RehearsalDeps): P
     snapshotFormat: new SnapshotCodec(STORE_ID, gate),
     tableSizes: TABLE_SIZES,
     allowFormat: () => {},
-    policy: NOT_ENDING,
+    policy: NO_SNAPSHOTS,
     newSnapshotId: newNonce,
     acknowledged: () => undefined,
     genesis: () => genesis,
@@ -160,6 +159,14 @@ async function importPlayers(host: ShardHost): Promise<void> {
     const command = { type: 'import-player', id: 'rehearsal', username, currency: CURRENCY, balance } as const;
     await new Promise((resolve) => host.execute(SHARD, command, Number.POSITIVE_INFINITY, { reply: resolve }));
   }
+}
+
+async function playAll(host: ShardHost, listener: ScratchListener | undefined, round: number): Promise<void> {
+  const play: Play = (player, requests) =>
+    listener !== undefined && player % PLAYERS_PER_CONNECTION === 0
+      ? listener.play(player / PLAYERS_PER_CONNECTION, requests)
+      : playDirectly(host, requests);
+  await Promise.all(PLAYER_NAMES.map((username, player) => play(player, roundOfPlay(username, round))));
 }
 
 async function playDirectly(host: ShardHost, requests: readonly Rehearsed[]): Promise<void> {

@@ -1,4 +1,5 @@
 import { type Logger, silentLogger } from '../../../base/logger.js';
+import { messageOf } from '../../../base/message-of.js';
 import type { CallbackCodec } from '../../../callback/callback-codec.js';
 import { FormatGate, STORE_FORMAT } from '../../../store/format/format-gate.js';
 import { MemoryGuard } from '../../../upkeep/memory-guard.js';
@@ -35,8 +36,14 @@ export async function rehearseThread(
     news: { failed() {}, answered() {} },
   });
   const rules = rulesThrough(new FormatGate(STORE_FORMAT), { ...rulesOf(settings, meta), ...NO_CHECKS });
-  const rehearsal = await rehearseShards({ codec, rules, limits, observer, maxMs: rehearsalMaxMs, listen });
-  observer.close();
-  memory.close();
-  log.debug(rehearsal, 'rehearsal ended');
+  try {
+    const rehearsal = await rehearseShards({ codec, rules, limits, observer, maxMs: rehearsalMaxMs, listen });
+    log.debug(rehearsal, 'rehearsal ended');
+  } catch (error) {
+    // A start never depends on its rehearsal.
+    log.info({ error: messageOf(error) }, 'rehearsal failed, the first callbacks may be slower');
+  } finally {
+    observer.close();
+    memory.close();
+  }
 }

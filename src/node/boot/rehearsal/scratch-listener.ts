@@ -20,8 +20,8 @@ const CALLERS = new Callers({
 });
 
 /**
- * Opens a listener with these settings, but on a free loopback port and without TLS and signatures, and a connection to
- * it for each of some players of a rehearsal.
+ * Opens a listener with these settings, but on a free loopback port and without TLS and signatures, and the connections
+ * to it that a rehearsal uses.
  */
 export async function openScratchListener(
   settings: Settings,
@@ -45,10 +45,12 @@ export async function openScratchListener(
   const play: Play = async (connection, requests) => {
     const socket = sockets[connection] as Socket;
     for (const { endpoint, text } of requests) {
+      // The settings may allow fewer connections than a rehearsal opens.
+      if (socket.destroyed) return;
       const head = `POST /${endpoint} HTTP/1.1\r\nHost: ${HOST}\r\nContent-Type: application/json\r\n`;
       socket.write(`${head}Content-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`);
       // An answer is far shorter than a packet, so it arrives in one piece.
-      await once(socket, 'data');
+      await answered(socket);
     }
   };
   return {
@@ -63,5 +65,17 @@ export async function openScratchListener(
 async function connected(port: number): Promise<Socket> {
   const socket = connect({ host: HOST, port, noDelay: true });
   await once(socket, 'connect');
+  socket.on('error', () => {});
   return socket;
+}
+
+/** Resolves once the socket has an answer or is closed. */
+function answered(socket: Socket): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      socket.off('data', done).off('close', done);
+      resolve();
+    };
+    socket.on('data', done).on('close', done);
+  });
 }
