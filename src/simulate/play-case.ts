@@ -21,9 +21,8 @@ export async function playCase(table: Table, players: Players, planned: readonly
   const steps = playable(planned, table.profile);
   const why = maybeLeaveOut(table, steps);
   if (why !== undefined) return { result: { verdict: 'skipped', why, messages: 0 } };
-  const player = await players.take();
   try {
-    const { deviation, misshapes, messages } = await play(table, player, steps);
+    const { deviation, misshapes, messages } = await play(table, await players.take(), steps);
     const verdict = deviation === undefined ? 'agrees' : 'differs';
     return { result: { verdict, messages, ...(deviation && { deviation }) }, misshapes };
   } catch (error) {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { Stopped } from '../../src/simulate/cannot-know.js';
 import { CASES } from '../../src/simulate/cases/all.js';
 import { check } from '../../src/simulate/check.js';
 import { explore } from '../../src/simulate/explore/explore.js';
@@ -37,6 +38,15 @@ test('a check without further players reports the cases that it has played', asy
   assert.equal(agreeing.length, PLAYERS);
   assert.deepEqual(whysOf(results), [`not tried: ${WHY}`]);
   assert.ok(results.length > CASES.length);
+});
+
+test('a check that ends while it creates its first players has unknown results', async () => {
+  const take = async () => {
+    throw new Stopped(WHY);
+  };
+  const results = await atReferenceOperator({}, (table) => check(table, { take }, CASES.slice(0, PLAYERS)));
+  assert.deepEqual([...new Set(results.map(({ verdict }) => verdict))], ['unknown']);
+  assert.ok(whysOf(results).includes(WHY));
 });
 
 test('a run that never had a player ends with its reason', async () => {

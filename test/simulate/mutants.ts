@@ -95,6 +95,12 @@ const WALLET: readonly Row[] = [
     'this.move(player, txn.payoutAmount, version, bet',
   ],
   [
+    'payout',
+    'a settle pays less by the stake that it names',
+    'this.move(player, skip ? 0 : txn.payoutAmount, version, bet',
+    'this.move(player, skip ? 0 : txn.payoutAmount - txn.betAmount, version, bet',
+  ],
+  [
     'skip',
     'the adjustment of a bet that skipped takes',
     'bet.taken ? bet.held - txn.betAmount : 0',

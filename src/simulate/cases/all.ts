@@ -1,6 +1,8 @@
 import type { Case } from '../case.js';
 import { RULE_NAMES } from '../rules.js';
+import { AMOUNTS } from './amounts.js';
 import { ARRAYS } from './arrays.js';
+import { AT_ONCE } from './at-once.js';
 import { BESIDE_ROUNDS } from './beside-rounds.js';
 import { BETS } from './bets.js';
 import { CORRECTIONS } from './corrections.js';
@@ -11,7 +13,20 @@ import { REPEATS } from './repeats.js';
 import { ROLLBACKS } from './rollbacks.js';
 import { SETTLES } from './settles.js';
 
-const TABLES = [REFUSALS, BETS, SETTLES, CORRECTIONS, BESIDE_ROUNDS, ROLLBACKS, REPEATS, OLD_MESSAGES, ARRAYS, NETWORK];
+const TABLES = [
+  REFUSALS,
+  BETS,
+  SETTLES,
+  CORRECTIONS,
+  BESIDE_ROUNDS,
+  ROLLBACKS,
+  REPEATS,
+  OLD_MESSAGES,
+  ARRAYS,
+  NETWORK,
+  AMOUNTS,
+  AT_ONCE,
+];
 
 /** All cases, ordered by rule. */
 export const CASES: readonly Case[] = TABLES.flat().sort(

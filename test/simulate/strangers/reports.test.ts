@@ -1,10 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { simulationText } from '../../../src/cli/print/simulation.js';
-import type { Case } from '../../../src/simulate/case.js';
 import { CASES } from '../../../src/simulate/cases/all.js';
 import { check } from '../../../src/simulate/check.js';
-import { Platform } from '../../../src/simulate/platform.js';
 import type { Profile } from '../../../src/simulate/profile.js';
 import { assertSameLines } from '../../support/assert-same-lines.js';
 import { atStranger } from './at-stranger.js';
@@ -18,6 +16,25 @@ const PROFILE: Partial<Profile> = {
   endpoints: ['checkBalance', 'placeBets', 'settleBets', 'adjustBets', 'voidSettled', 'cancelBets'],
 };
 
+/** Cases whose messages arrive one at a time, so that the report is the same in every run. New cases do not change it. */
+const PLAYED: readonly string[] = [
+  'nobody can bet who is not known',
+  'a negative stake',
+  'a stake that is missing',
+  'a tenth and two tenths are three tenths',
+  'it tells what the messages before it have left',
+  'stakes are taken one after the other',
+  'a free bet is covered by a balance below zero',
+  'a win is paid',
+  'a loss is settled, too',
+  'a lower stake gives the difference back',
+  'a win is taken back, and the stake comes back',
+  'it gives back what was taken, whatever the message says',
+  'a bet that comes after its cancel takes nothing',
+  'a cancelled bet is not settled, voided or placed again',
+  'placeBets: first answer again, at once and after others',
+];
+
 const STRANGERS: readonly (readonly [name: string, serve: () => Promise<Stranger>])[] = [
   ['floats', serveFloatOperator],
   ['pages', servePageOperator],
@@ -28,18 +45,17 @@ for (const [name, serve] of STRANGERS) {
   test(`the report on the operator of ${name} matches its transcript`, async () => {
     const stranger = await serve();
     const text = await atStranger(stranger, PROFILE, async (table, players) => {
-      const results = await check(table, players, CASES.filter(isInOrder));
+      const results = await check(
+        table,
+        players,
+        CASES.filter(({ name }) => PLAYED.includes(name)),
+      );
       return lasting(simulationText(results, 'http://operator.example', table.profile));
     });
     const file = new URL(`../../../../test/simulate/strangers/reports/${name}.txt`, import.meta.url);
     if (process.env.REWRITE === '1') writeFileSync(file, text);
     else assertSameLines(text, readFileSync(file, 'utf8'));
   });
-}
-
-/** True if no messages are concurrent, so that the operator gets them in one order only. */
-function isInOrder({ steps }: Case): boolean {
-  return steps(new Platform()).every(([what]) => !('how' in what));
 }
 
 /** Replaces the numbers that differ from run to run. */
