@@ -6,15 +6,15 @@ import { DEFAULT_PROFILE, type Profile } from '../../../src/simulate/profile.js'
 import type { Stranger } from './serve-stranger.js';
 
 /** Time limit for one answer. A loaded machine does not reach it. */
-const ANSWER_MS_MAX = 60_000;
+export const ANSWER_MS_MAX = 60_000;
 
 /** Runs a function against a stranger's operator, which does not sign, and ends the operator. */
 export async function atStranger<T>(
   stranger: Stranger,
   choices: Partial<Profile>,
   run: (table: Table, players: Players) => Promise<T>,
+  client = new Client(stranger.url, ANSWER_MS_MAX, undefined),
 ): Promise<T> {
-  const client = new Client(stranger.url, ANSWER_MS_MAX, undefined);
   let made = 0;
   const take = async () => ({ username: `simulation-${++made}`, currency: 'THB', balance: OPENING_BALANCE });
   const profile = { ...DEFAULT_PROFILE, ...choices };

@@ -11,24 +11,21 @@ interface Account {
 }
 
 /**
- * Operator with faults of money. It adds and subtracts doubles, and a repeated message is checked before its lock and
- * carried out after it. A cancel refunds the amount of the request, even after the settle. An adjustment is measured
- * against the first stake.
- *
- * `lock` resolves when a request gets the lock. Concurrent requests have all passed their check by then.
+ * Operator with faults of money. It adds and subtracts doubles. A cancel refunds the amount of the request, even after
+ * the settle. An adjustment is measured against the first stake.
  */
-export function serveFloatOperator(lock: () => Promise<void> = async () => {}): Promise<Stranger> {
+export function serveFloatOperator(): Promise<Stranger> {
   const accounts = new Map<string, Account>();
   return serveStranger(async (callback) => {
     const { username } = callback;
     if (username === 'simulation-nobody') return json(callback, 10001);
     const account = accounts.get(username) ?? { balance: OPENING_BALANCE, bets: new Map() };
     accounts.set(username, account);
-    return await answer(callback, account, lock);
+    return answer(callback, account);
   });
 }
 
-async function answer(callback: Callback, account: Account, lock: () => Promise<void>): Promise<Page> {
+function answer(callback: Callback, account: Account): Page {
   const { endpoint, username, currency } = callback;
   if (currency !== 'THB') return json(callback, 40003);
   if (endpoint === 'checkBalance') return json(callback, 0, { currency, username, balance: account.balance });
@@ -39,7 +36,6 @@ async function answer(callback: Callback, account: Account, lock: () => Promise<
   if (endpoint === 'placeBets' && bet !== undefined) return json(callback, 20002);
   if (endpoint === 'settleBets' && bet?.state !== 'OPEN') return json(callback, 20004);
   if (endpoint === 'placeBets' && account.balance < txn.betAmount) return json(callback, 10002);
-  await lock();
   const balanceBefore = account.balance;
   switch (endpoint) {
     case 'placeBets':

@@ -3,17 +3,25 @@ import { test } from 'node:test';
 import { simulationText } from '../../../src/cli/print/simulation.js';
 import { CASES } from '../../../src/simulate/cases/all.js';
 import { check } from '../../../src/simulate/check.js';
+import type { Table } from '../../../src/simulate/play.js';
+import type { Players } from '../../../src/simulate/players.js';
 import type { Profile } from '../../../src/simulate/profile.js';
 import { assertSameLines } from '../../support/assert-same-lines.js';
-import { atStranger } from './at-stranger.js';
+import { ANSWER_MS_MAX, atStranger } from './at-stranger.js';
 import { serveFloatOperator } from './float-operator.js';
 import { servePageOperator } from './page-operator.js';
-import type { Stranger } from './serve-stranger.js';
+import { serveRacingOperator } from './racing-operator.js';
+import { Rendezvous } from './rendezvous.js';
 
-/** Bets, settles and cancels, one message at a time: the strangers serve no more. */
+/** Bets, settles and cancels, one element at a time: the strangers serve no more. */
 const PROFILE: Partial<Profile> = {
   ...{ arrays: 'one', skip: false, singleState: false, byRound: false, waiting: false },
   endpoints: ['checkBalance', 'placeBets', 'settleBets', 'adjustBets', 'voidSettled', 'cancelBets'],
+};
+/** The choices of the operator that races. */
+const RACING: Partial<Profile> = {
+  ...{ ...PROFILE, duplicates: 'reject', 'statusCodes.closed': 'duplicate' },
+  endpoints: ['checkBalance', 'placeBets', 'settleBets', 'cancelBets'],
 };
 
 /** Cases whose messages arrive one at a time, so that the report is the same in every run. New cases do not change it. */
@@ -35,27 +43,49 @@ const PLAYED: readonly string[] = [
   'placeBets: first answer again, at once and after others',
 ];
 
-const STRANGERS: readonly (readonly [name: string, serve: () => Promise<Stranger>])[] = [
-  ['floats', serveFloatOperator],
-  ['pages', servePageOperator],
+/** Cases of the operator that races. Their concurrent messages meet, so that the report is the same in every run. */
+const RACED: readonly string[] = [
+  'stakes are taken one after the other',
+  'a win is paid',
+  'a cancelled bet is not settled, whatever amounts the message names',
+  'one bet four times is placed once',
+  'one settle four times is paid once',
+  'of four bets no more are placed than the balance covers',
+  'a cancel twice counts once',
 ];
 
+test('the report on the operator of floats matches its transcript', async () => {
+  const text = await atStranger(await serveFloatOperator(), PROFILE, (table, players) =>
+    report(table, players, PLAYED),
+  );
+  assertSameReport('floats', text);
+});
+
+test('the report on the operator of pages matches its transcript', async () => {
+  const text = await atStranger(await servePageOperator(), PROFILE, (table, players) => report(table, players, PLAYED));
+  assertSameReport('pages', text);
+});
+
+test('the report on the operator that races matches its transcript', async () => {
+  const rendezvous = new Rendezvous();
+  const stranger = await serveRacingOperator(rendezvous.meet);
+  const client = rendezvous.client(stranger.url, ANSWER_MS_MAX);
+  const text = await atStranger(stranger, RACING, (table, players) => report(table, players, RACED), client);
+  assertSameReport('races', text);
+});
+
+/** Plays the cases with these names. */
+async function report(table: Table, players: Players, names: readonly string[]): Promise<string> {
+  const cases = CASES.filter(({ name }) => names.includes(name));
+  const results = await check(table, players, cases);
+  return lasting(simulationText(results, 'http://operator.example', table.profile));
+}
+
 /** After an intended change, run with REWRITE=1 and review the diff. */
-for (const [name, serve] of STRANGERS) {
-  test(`the report on the operator of ${name} matches its transcript`, async () => {
-    const stranger = await serve();
-    const text = await atStranger(stranger, PROFILE, async (table, players) => {
-      const results = await check(
-        table,
-        players,
-        CASES.filter(({ name }) => PLAYED.includes(name)),
-      );
-      return lasting(simulationText(results, 'http://operator.example', table.profile));
-    });
-    const file = new URL(`../../../../test/simulate/strangers/reports/${name}.txt`, import.meta.url);
-    if (process.env.REWRITE === '1') writeFileSync(file, text);
-    else assertSameLines(text, readFileSync(file, 'utf8'));
-  });
+function assertSameReport(name: string, text: string): void {
+  const file = new URL(`../../../../test/simulate/strangers/reports/${name}.txt`, import.meta.url);
+  if (process.env.REWRITE === '1') writeFileSync(file, text);
+  else assertSameLines(text, readFileSync(file, 'utf8'));
 }
 
 /** Replaces the numbers that differ from run to run. */

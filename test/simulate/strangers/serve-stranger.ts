@@ -48,8 +48,10 @@ const PORT_MAX = 30_000;
 export const OPENING_BALANCE = 1000;
 const NO_ELEMENTS = { txns: [] };
 
-/** Serves an operator on a free port of 127.0.0.1. */
-export async function serveStranger(handle: (callback: Callback) => Promise<Page | 'hang up'>): Promise<Stranger> {
+/** Serves an operator on a free port of 127.0.0.1. `gone` resolves when the platform closes the connection. */
+export async function serveStranger(
+  handle: (callback: Callback, gone: Promise<void>) => Promise<Page | 'hang up'>,
+): Promise<Stranger> {
   let server: Server;
   let port = 0;
   const begin = async () => {
@@ -61,7 +63,8 @@ export async function serveStranger(handle: (callback: Callback) => Promise<Page
         return;
       }
       const endpoint = (request.url ?? '').slice(1);
-      const page = await handle({ ...NO_ELEMENTS, ...(JSON.parse(body) as Sent), endpoint });
+      const gone = new Promise<void>((resolve) => response.once('close', resolve));
+      const page = await handle({ ...NO_ELEMENTS, ...(JSON.parse(body) as Sent), endpoint }, gone);
       if (page === 'hang up') response.destroy();
       else response.writeHead(page.status, { 'Content-Type': page.type }).end(page.text);
     });

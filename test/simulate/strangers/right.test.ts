@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { CASES } from '../../../src/simulate/cases/all.js';
+import { check } from '../../../src/simulate/check.js';
+import { Client } from '../../../src/simulate/client.js';
+import type { Profile } from '../../../src/simulate/profile.js';
+import type { Result } from '../../../src/simulate/result.js';
+import { atStranger } from './at-stranger.js';
+import { serveChoosyOperator } from './choosy-operator.js';
+import { serveSlowOperator } from './slow-operator.js';
+
+/** Messages that the operators of this file do not know. */
+const UNKNOWN: Partial<Profile> = { arrays: 'one', skip: false, singleState: false, byRound: false, waiting: false };
+const SLOW: Partial<Profile> = { ...UNKNOWN, endpoints: ['checkBalance', 'placeBets', 'settleBets', 'cancelBets'] };
+/** Time limit of the client. It is short because each request waits for it once. */
+const ANSWER_MS = 200;
+const PATIENCE_MS = 60_000;
+
+const SLOWLY_PLAYED: readonly string[] = [
+  'a win is paid',
+  'a loss is settled, too',
+  'stakes are taken one after the other',
+  'it gives back what was taken, whatever the message says',
+  'placeBets: first answer again, at once and after others',
+  'settleBets: first answer again, at once and after others',
+  'one bet four times is placed once',
+  'one settle four times is paid once',
+  'each of four bets is taken',
+];
+
+async function slowly(
+  rest: (attempt: number, gone: Promise<void>) => Promise<void>,
+  patienceMs: number,
+): Promise<Result[]> {
+  const stranger = await serveSlowOperator(rest);
+  const client = new Client(stranger.url, ANSWER_MS, undefined);
+  const cases = CASES.filter(({ name }) => SLOWLY_PLAYED.includes(name));
+  assert.equal(cases.length, SLOWLY_PLAYED.length);
+  return await atStranger(stranger, SLOW, (table, players) => check({ ...table, patienceMs }, players, cases), client);
+}
+
+test('an operator that is right and too slow at first is not blamed', async () => {
+  const results = await slowly((attempt, gone) => (attempt === 1 ? gone : Promise.resolve()), PATIENCE_MS);
+  assert.deepEqual(told(results), []);
+});
+
+test('an operator that never answers in time is unknown, not wrong', async () => {
+  const results = await slowly((_, gone) => gone, 0);
+  assert.deepEqual([...new Set(results.map(({ verdict }) => verdict))], ['unknown']);
+  assert.match(results[0]?.why ?? '', /no answer in 200 ms$/);
+});
+
+test('an operator with other choices differs in its choices alone', async () => {
+  const profile: Partial<Profile> = {
+    ...UNKNOWN,
+    duplicates: 'reject',
+    'statusCodes.closed': 'duplicate',
+    'void.allowNegativeBalance': false,
+    paths: { placeTips: '/payTips', cancelTips: '/refundTips' },
+    endpoints: [
+      ...(['checkBalance', 'placeBets', 'settleBets', 'adjustBets', 'voidSettled', 'cancelBets'] as const),
+      ...(['placeTips', 'cancelTips', 'winRewards', 'adjustBalance'] as const),
+    ],
+  };
+  const results = await atStranger(await serveChoosyOperator(), profile, (table, players) =>
+    check(table, players, CASES),
+  );
+  assert.deepEqual(told(results), [
+    'payout: the bet is found by its id, whatever round the message names',
+    'late: a bet that comes after its cancel takes nothing',
+    'late: the retry of a cancel of an unknown bet is answered the same again',
+    'tips: the cancel of an unknown tip is not paid, and the tip that comes later is refused',
+  ]);
+});
+
+function told(results: readonly Result[]): string[] {
+  return results
+    .filter(({ verdict }) => verdict === 'differs' || verdict === 'unknown')
+    .map(({ rule, name, why }) => `${rule}: ${name}${why === undefined ? '' : ` (${why})`}`);
+}
