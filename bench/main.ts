@@ -25,7 +25,7 @@ import { DURABILITIES, STORES } from './support/store.js';
 
 const PLAYERS_MAX = 9_999_999;
 const OPEN_BETS_MAX = 100;
-/** Command that runs if none is given. */
+/** The command that runs if none is given. */
 const DEFAULT_COMMAND = 'all';
 
 const seconds = (value: number) => number('--seconds <n>', 'length of each run', value);

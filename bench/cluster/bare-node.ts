@@ -22,7 +22,7 @@ export interface BareNode {
   /** Peer ports of all nodes, by node index. */
   readonly ports: readonly number[];
   readonly shards: number;
-  /** Node that owns every shard. If undefined, shards are assigned round-robin. */
+  /** A node that owns every shard. If undefined, shards are assigned round-robin. */
   readonly ownerOfAll?: number | undefined;
   readonly masters: readonly string[];
   /** True if appends wait for the master's replica. */

@@ -7,7 +7,7 @@ export type Unit = 'ms' | 'us' | '% of a core' | 'times' | 'requests';
 export interface Goal {
   readonly name: string;
   readonly unit: Unit;
-  /** Target value. Undefined for a baseline, which a server that does more work cannot undercut. */
+  /** The target value. Undefined for a baseline, which a server that does more work cannot undercut. */
   readonly toReach?: number;
   /** True if the target is a minimum rather than a maximum. */
   readonly isLeast?: true;

@@ -17,7 +17,7 @@ export interface ColdSettings extends RaceSettings, StoreChoice {
 
 /** One start of one server. */
 export interface ColdStart extends FirstSeconds {
-  /** Time from the command until the server is ready. */
+  /** The time from the command until the server is ready. */
   readonly readyMs: number;
 }
 

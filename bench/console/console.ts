@@ -11,7 +11,7 @@ import { type Searched, search } from './search.js';
 export interface ConsoleSettings {
   readonly players: number;
   readonly rounds: number;
-  /** Folder in which the store is created. */
+  /** The folder in which the store is created. */
   readonly folder: string;
 }
 

@@ -1,6 +1,6 @@
 import { type Browser, type CDPSession, chromium } from 'playwright-core';
 
-/** Time that a browser with an empty cache needs to show a view, in milliseconds. */
+/** The time that a browser with an empty cache needs to show a view, in milliseconds. */
 export interface Painted {
   readonly firstPaintMs: number;
   /** Total blocking time after the first paint: for each main-thread task, the time beyond 50 ms. */
@@ -15,7 +15,7 @@ interface TraceEvent {
   readonly ph: string;
   readonly pid: number;
   readonly tid: number;
-  /** Time of the event, in microseconds. */
+  /** The time of the event, in microseconds. */
   readonly ts: number;
   readonly dur?: number;
   readonly args?: { readonly name?: string; readonly data?: { readonly isOutermostMainFrame?: boolean } };

@@ -47,7 +47,7 @@ export class Answer {
     return request.compare(this.bytes, this.bodyAt, this.bodyAt + to - from, from, to) === 0;
   }
 
-  /** Balance before the callback, in units; NaN if the answer has no such field. */
+  /** The balance before the callback, in units; NaN if the answer has no such field. */
   get before(): number {
     return this.amountAfter(BEFORE);
   }

@@ -29,7 +29,7 @@ export class Connection {
   readonly isOpen: Promise<unknown>;
   /** The play whose request is unanswered; undefined if no request is pending. */
   play: Play | undefined = undefined;
-  /** Time at which that request was due. */
+  /** The time at which that request was due. */
   dueAt = 0;
   private socket: Socket;
   /**

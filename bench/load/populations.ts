@@ -1,7 +1,7 @@
 import type { Generated } from './generate.js';
 import { describeLoad, longestOf, medianOf, type Raced } from './raced.js';
 
-/** Name of the server that is the baseline for every durable answer, on this machine at this time. */
+/** The name of the server that is the baseline for every durable answer, on this machine at this time. */
 const FLOOR = 'durable echo';
 
 /** Sentences about the cost of more players, as ratios within one run. Empty if there is only one population. */

@@ -23,7 +23,7 @@ export const VITALS_COLUMNS: readonly Column[] = [
   ...['load', 'longest ms', 'full GCs', 'longest pause ms', 'resident MiB', 'B/player'].map((right) => ({ right })),
 ];
 
-/** Human-readable line for one round. */
+/** A human-readable line for one round. */
 export function resultLine({ perSecond, p50Ms, p99Ms, p999Ms, maxMs, generatorCpuShare }: LoadResult): string {
   const latencies = `p50 ${p50Ms.toFixed(2)}  p99 ${p99Ms.toFixed(2)}  p99.9 ${p999Ms.toFixed(2)}  longest ${maxMs.toFixed(0)} ms`;
   return `${Math.round(perSecond)}/s  ${latencies}  generator ${percent(generatorCpuShare)}`;

@@ -31,7 +31,8 @@ import { tickEvery } from './ticker.js';
 export interface LoadOptions {
   readonly url: string;
   /**
-   * Operator API for comparing balances at the end. Undefined for a server that keeps no balances or cannot list them.
+   * The operator API for comparing balances at the end. Undefined for a server that keeps no balances or cannot list
+   * them.
    */
   readonly booksUrl: string | undefined;
   readonly booksToken: string | undefined;
@@ -53,7 +54,7 @@ export interface LoadOptions {
    * reported.
    */
   readonly pieceSeconds: number | undefined;
-  /** Part of this run's player names and IDs that makes them different from those of every other run. */
+  /** The part of this run's player names and IDs that makes them different from those of every other run. */
   readonly seed: string;
   /** Undefined for a server that keeps no balances. */
   readonly openingBalance: number | undefined;

@@ -4,23 +4,23 @@ import { bearer, type Contestant } from '../support/servers.js';
 
 /** A walletd that is already running, and its credentials. */
 export interface Target {
-  /** Callback URL. */
+  /** The callback URL. */
   readonly url: string;
   readonly operatorApi: string;
-  /** Operator API token. */
+  /** The operator API token. */
   readonly token: string | undefined;
   /** Undefined if callbacks are not signed. */
   readonly signingSecret: string | undefined;
 }
 
-/** Prefix of the bench's player names, because the target has its own players and those of earlier benches. */
+/** The prefix of the bench's player names, because the target has its own players and those of earlier benches. */
 export const TARGET_PLAYERS = `bench-${randomBytes(4).toString('hex')}-`;
 
 const RESIDENT = /^process_resident_memory_bytes (\S+)$/m;
 
 /**
- * Target at these addresses, with secrets from walletd's environment variables. Throws a user error if an address is
- * missing or unusable.
+ * The target at these addresses, with secrets from walletd's environment variables. Throws a user error if an address
+ * is missing or unusable.
  */
 export function targetOf(
   { target, operatorApi }: { readonly target: string; readonly operatorApi?: string },

@@ -14,7 +14,7 @@ const ZERO = '0'.charCodeAt(0);
  */
 export class Template {
   readonly length: number;
-  /** Range from the start of the body to the end of the request's ID. An answer begins with the same bytes. */
+  /** The range from the start of the body to the end of the request's ID. An answer begins with the same bytes. */
   readonly idFrom: number;
   readonly idTo: number;
   private readonly timestamp = String(Date.now());

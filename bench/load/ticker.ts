@@ -2,13 +2,15 @@ import { Worker } from 'node:worker_threads';
 import { systemClock } from '../../src/base/clock.js';
 
 /**
- * Index in shared memory whose value never changes; the thread sleeps on it. The second index is 1 while a tick is
+ * The index in shared memory whose value never changes; the thread sleeps on it. The second index is 1 while a tick is
  * pending.
  */
 export const WAITS_AT = 0;
 export const IS_TICKING = 1;
 
-/** Time from the thread's wake-up to the callback, on an idle machine with two cores: 0.1 ms, occasionally 0.15 ms. */
+/**
+ * The time from the thread's wake-up to the callback, on an idle machine with two cores: 0.1 ms, occasionally 0.15 ms.
+ */
 const LEAD_MS = 0.15;
 /**
  * Maximum lead. After an early tick, the receiver spins until the due time and takes processor time from the servers.

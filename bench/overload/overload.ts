@@ -38,7 +38,7 @@ const CAPACITY_SECONDS = 5;
  * load may reach only half of the capacity.
  */
 const CAPACITY_CONNECTIONS_MAX = 1024;
-/** Default value of `requestDeadlineMs`. */
+/** The default value of `requestDeadlineMs`. */
 const DEADLINE_MS = 3000;
 
 /** Measures callbacks under overload: first the capacity, then a multiple of it. */

@@ -20,7 +20,7 @@ export interface History {
   /** Number of players, each with two open bets. */
   readonly players: number;
   readonly events: number;
-  /** Time to read and decode the log in one thread, without any other work. */
+  /** The time to read and decode the log in one thread, without any other work. */
   readonly decodeMs: number;
   readonly snapshotMs: number;
   readonly snapshotBytes: number;

@@ -7,9 +7,9 @@ import { ROOT } from '../support/root.js';
 /** Times measured during one walletd start. */
 export interface Start {
   readonly workers: number;
-  /** Time from fencing the shards to the recovery of the last shard. */
+  /** The time from fencing the shards to the recovery of the last shard. */
   readonly recoveryMs: number;
-  /** Time from the command until walletd can accept the first callback. */
+  /** The time from the command until walletd can accept the first callback. */
   readonly readyMs: number;
 }
 

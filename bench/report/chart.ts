@@ -136,7 +136,7 @@ function steps(largest: number): number[] {
   return Array.from({ length: Math.ceil(largest / step) + 1 }, (_, i) => i * step);
 }
 
-/** Human-readable number with three significant digits. */
+/** A human-readable number with three significant digits. */
 export function short(value: number): string {
   if (value >= 1e6) return `${Number((value / 1e6).toPrecision(3))} M`;
   if (value >= 1e4) return `${Number((value / 1e3).toPrecision(3))} k`;

@@ -29,7 +29,7 @@ th { color: var(--soft); font-weight: normal; border-bottom: 1px solid var(--lin
 ul { color: var(--soft); padding-left: 1.2rem; }
 `;
 
-/** Page in a single self-contained file. */
+/** A page in a single self-contained file. */
 export function page(title: string, content: readonly string[]): string {
   return `<!doctype html>
 <html lang="en">
@@ -51,7 +51,7 @@ export function paragraph(text: string): string {
   return `<p>${escapeHtml(text)}</p>`;
 }
 
-/** List of sentences; empty if there are none. */
+/** A list of sentences; empty if there are none. */
 export function list(sentences: readonly string[]): string {
   if (sentences.length === 0) return '';
   return `<ul>${sentences.map((sentence) => `<li>${escapeHtml(sentence)}</li>`).join('\n')}</ul>`;

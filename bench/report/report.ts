@@ -326,7 +326,7 @@ function p99Bars(title: string, raced: readonly Raced[]): string {
   );
 }
 
-/** Verdict on starts with the longest history. */
+/** A verdict on starts with the longest history. */
 function startsVerdict(series: readonly Series[]): string {
   const ends = series.map(({ name, points }) => [name, points.at(-1)?.[1] ?? 0] as const);
   return `After ${short(series[0]?.points.at(-1)?.[0] ?? 0)} events. ${barsVerdict('s', ends)}`;

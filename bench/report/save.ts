@@ -7,7 +7,7 @@ import type { Results } from './results.js';
 
 export interface SaveSettings {
   readonly folder: string;
-  /** File for the raw results. */
+  /** The file for the raw results. */
   readonly json?: string;
 }
 

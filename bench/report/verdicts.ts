@@ -7,7 +7,7 @@ import { short } from './chart.js';
  */
 const FLOORS = ['durable echo', 'echo'];
 
-/** Verdict about the largest load, which is the chart's rightmost point. */
+/** A verdict about the largest load, which is the chart's rightmost point. */
 export function throughputVerdict(raced: readonly Raced[]): string {
   const perSecond = (one: Raced) => medianOf(one, (result) => result.perSecond);
   return verdict(raced, perSecond, (value) => `answered ${short(value)} callbacks/s`);
@@ -18,7 +18,7 @@ export function latencyVerdict(raced: readonly Raced[], what: string, pick: (one
   return verdict(raced, pick, (value) => `had ${what} within ${short(value)} ms`);
 }
 
-/** Verdict on bars: the largest and the smallest one. */
+/** A verdict on bars: the largest and the smallest one. */
 export function barsVerdict(unit: string, bars: readonly (readonly [name: string, value: number])[]): string {
   const sorted = [...bars].sort(([, a], [, b]) => b - a);
   const [most, least] = [sorted[0], sorted.at(-1)];

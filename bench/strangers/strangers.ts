@@ -17,7 +17,7 @@ export interface StrangersSettings {
   /** Duration of each run. */
   readonly seconds: number;
   readonly rounds: number;
-  /** Folder in which the store is created. */
+  /** The folder in which the store is created. */
   readonly folder: string;
 }
 
@@ -39,7 +39,7 @@ const CALLS_PER_SECOND = 200;
 const CALLS_PER_NEW_CONNECTION = 10;
 const CALLER = '127.0.0.1';
 const STRANGERS = new URL('./open-connections.js', import.meta.url);
-/** Time until unauthenticated clients occupy all connections that a listener grants them. */
+/** The time until unauthenticated clients occupy all connections that a listener grants them. */
 const FILL_MS = 2000;
 const CONNECTIONS_MAX = 1000;
 

@@ -12,7 +12,7 @@ const END_MS = 8000;
 const GC_WATCH = new URL('./gc-watch.js', import.meta.url);
 
 export interface Child {
-  /** Output line that reports that the process is ready. */
+  /** The output line that reports that the process is ready. */
   readonly line: string;
   readonly process: ServingProcess;
 }

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 
 /**
- * Range of ports to try. It ends below the ephemeral ports (32768 and up on Linux), because an outgoing connection
+ * A range of ports to try. It ends below the ephemeral ports (32768 and up on Linux), because an outgoing connection
  * could take one of those before the server listens.
  */
 const FIRST = 10_000;

@@ -9,7 +9,7 @@ const PIPE = 3;
 
 /** A full collection, as one line of JSON. */
 export interface FullCollection {
-  /** Start of the collection, in milliseconds since 1970. */
+  /** The start of the collection, in milliseconds since 1970. */
   readonly fromMs: number;
   /** Pause of the thread at the end of the collection, without the incremental marking before it. */
   readonly pauseMs: number;

@@ -32,14 +32,14 @@ const SETTINGS: Readonly<Record<string, string>> = {
 
 export interface Postgres {
   readonly url: string;
-  /** Human-readable description of a durable write on this server. */
+  /** A human-readable description of a durable write on this server. */
   readonly durability: string;
   /** Stops the server abruptly, like a crash; `start` resumes it. */
   crash(): void;
   start(): void;
 }
 
-/** Sentence that explains why no server can run on this machine; undefined if one can. */
+/** A sentence that explains why no server can run on this machine; undefined if one can. */
 export function whyNoPostgres(): string | undefined {
   if (maybePrograms() === undefined) return 'PostgreSQL is not installed: apt-get install postgresql';
   if (!isRoot() || findIdOf('-u') !== undefined) return undefined;
@@ -116,7 +116,7 @@ function isRoot(): boolean {
   return process.getuid?.() === 0;
 }
 
-/** ID of the user (`-u`) or of their group (`-g`). */
+/** The ID of the user (`-u`) or of their group (`-g`). */
 function findIdOf(option: '-u' | '-g'): number | undefined {
   try {
     return Number(execFileSync('id', [option, USER], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }));

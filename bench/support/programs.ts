@@ -1,7 +1,7 @@
 import { accessSync, constants } from 'node:fs';
 import { delimiter } from 'node:path';
 
-/** First of the folders that contains all of the programs; undefined if they are not installed. */
+/** The first of the folders that contains all of the programs; undefined if they are not installed. */
 export function findFolderOf(programs: readonly string[], folders = onPath()): string | undefined {
   return folders.find((folder) => programs.every((program) => isExecutable(`${folder}/${program}`)));
 }

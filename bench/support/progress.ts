@@ -5,7 +5,7 @@ const STEP_MS = 200;
 const TELL_MS = 5000;
 
 /**
- * Progress of the runs. A terminal shows a bar, which also moves within a run if all runs take equally long. Other
+ * The progress of the runs. A terminal shows a bar, which also moves within a run if all runs take equally long. Other
  * outputs get one line per run.
  */
 export class RunProgress {
@@ -13,7 +13,7 @@ export class RunProgress {
   private readonly timer = setInterval(() => this.show(), STEP_MS);
   private done = 0;
   private startedAt = performance.now();
-  /** Time of the last progress line about players; undefined if no import is in progress. */
+  /** The time of the last progress line about players; undefined if no import is in progress. */
   private reportedAt: number | undefined;
 
   constructor(

@@ -21,7 +21,7 @@ const SETTINGS: Readonly<Record<string, string>> = {
 /** A replica begins a new append-only file after its copy, and confirms no fsync before that. */
 const REPLICA_READY = /Background AOF rewrite finished successfully|Reused RDB file from primary sync as AOF base/;
 
-/** Sentence that explains why no server can run on this machine; undefined if one can. */
+/** A sentence that explains why no server can run on this machine; undefined if one can. */
 export function whyNoRedis(): string | undefined {
   if (findRedisVersion() !== undefined) return undefined;
   return `${REDIS_SERVER} is not on the PATH: apt-get install redis-server, or otherwise Redis 7 or later`;

@@ -10,15 +10,16 @@ import type { Serving, ServingProcess } from './vitals.js';
 export interface Server {
   readonly name: string;
   readonly url: string;
-  /** Operator API for importing players; undefined for a server that keeps no balances. */
+  /** The operator API for importing players; undefined for a server that keeps no balances. */
   readonly adminUrl: string | undefined;
   /**
-   * Operator API that lists all players' balances. Undefined for a server that keeps no balances or cannot list them.
+   * The operator API that lists all players' balances. Undefined for a server that keeps no balances or cannot list
+   * them.
    */
   readonly booksUrl: string | undefined;
-  /** Operator API token, if the server requires one. */
+  /** The operator API token, if the server requires one. */
   readonly token?: string | undefined;
-  /** Prefix of the bench's player names in a walletd that has other players. */
+  /** The prefix of the bench's player names in a walletd that has other players. */
   readonly playerPrefix?: string;
   /**
    * Settings of a walletd started by the bench, with which its tools find its store. Undefined for any other server.
@@ -118,7 +119,7 @@ export async function startWalletd(
   return { name, url: callbacks, adminUrl: operatorApi, booksUrl: operatorApi, settings, process: serving };
 }
 
-/** Human-readable number of workers. */
+/** A human-readable number of workers. */
 export function describeWorkers(workers: number): string {
   if (workers === 0) return 'inline';
   return workers === 1 ? '1 worker' : `${workers} workers`;
@@ -150,7 +151,7 @@ export async function importPlayers(
   }
 }
 
-/** Header that carries the token. */
+/** The header that carries the token. */
 export function bearer(token: string | undefined): Readonly<Record<string, string>> {
   return token === undefined ? {} : { Authorization: `Bearer ${token}` };
 }

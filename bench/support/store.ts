@@ -24,9 +24,9 @@ export interface StoreChoice {
 
 /** A store for logs, which exists until the bench ends. */
 export interface Store {
-  /** Human-readable description of a durable write in this store. */
+  /** A human-readable description of a durable write in this store. */
   readonly durability: string;
-  /** Address of the Redis; undefined for LMDB. */
+  /** The address of the Redis; undefined for LMDB. */
   readonly redisUrl: string | undefined;
   /** Settings that give walletd its own log under this name. */
   settingsOf(name: string): Readonly<Record<string, string>>;

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { ROOT } from './root.js';
 
-/** Program that tests, faults and benches start as Redis: a name on the PATH, or a path. */
+/** A program that tests, faults and benches start as Redis: a name on the PATH, or a path. */
 export const REDIS_SERVER = process.env.WALLETD_TEST_REDIS || 'redis-server';
 
 /** Installed version of a package. */
@@ -11,7 +11,7 @@ export function packageVersion(name: string): string {
   return (JSON.parse(description) as { version: string }).version;
 }
 
-/** Name and version, for example `Redis 7.0.15` or `Valkey 8.0.1`. Undefined if it is not installed. */
+/** The name and version, for example `Redis 7.0.15` or `Valkey 8.0.1`. Undefined if it is not installed. */
 export function findRedisVersion(): string | undefined {
   const [, name, version] = /^(\w+) server v=(\S+)/.exec(output(REDIS_SERVER, ['--version'])) ?? [];
   return name && `${name} ${version}`;
@@ -23,7 +23,7 @@ export function commit(): string {
   return output('git', ['rev-parse', '--short', 'HEAD']) + (isChanged ? '+' : '');
 }
 
-/** Output of a program; empty if the program does not exist. */
+/** The output of a program; empty if the program does not exist. */
 function output(command: string, args: readonly string[]): string {
   return spawnSync(command, args, { cwd: ROOT, encoding: 'utf8' }).stdout?.trim() ?? '';
 }

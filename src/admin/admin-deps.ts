@@ -115,8 +115,8 @@ export interface VerifyService {
 export type OperatorRole = 'monitor' | 'read' | 'operate';
 
 /**
- * Operator identified by a token. The role `monitor` allows reading only the routes that show no player and no balance,
- * `read` allows reading everything, and `operate` allows changes as well.
+ * An operator identified by a token. The role `monitor` allows reading only the routes that show no player and no
+ * balance, `read` allows reading everything, and `operate` allows changes as well.
  */
 export interface OperatorToken {
   readonly name: string;
@@ -132,16 +132,16 @@ export interface Observability {
   readonly openapi: (paths: object, schemas: object) => object;
 }
 
-/** Live data for the console. */
+/** The live data for the console. */
 export interface OverviewSource {
   /** Called when the first viewer arrives. The first `take` covers the time since this call. */
   begin(): void;
-  /** Current state, and activity since the previous call. */
+  /** The current state, and activity since the previous call. */
   take(): Overview;
   lastHour(): readonly Moment[];
 }
 
-/** Snapshot in the store; see src/tools/snapshots/snapshot-overview.ts. */
+/** A snapshot in the store; see src/tools/snapshots/snapshot-overview.ts. */
 export interface KeptSnapshot {
   readonly shard: number;
   readonly id: string;
@@ -157,7 +157,7 @@ export interface KeptSnapshot {
 
 /** Settings in force on a node. */
 export interface SettingsInForce {
-  /** Name of the node; null if it has no cluster. */
+  /** The name of the node; null if it has no cluster. */
   readonly node: string | null;
   readonly settings: readonly {
     readonly setting: string;
@@ -169,7 +169,7 @@ export interface SettingsInForce {
   }[];
 }
 
-/** Certificate and key, both in PEM format. */
+/** A certificate and key, both in PEM format. */
 export interface Certificate {
   readonly certificate: Buffer;
   readonly key: Buffer;
@@ -177,13 +177,13 @@ export interface Certificate {
 
 export interface AdminSettings {
   readonly host: string;
-  /** Port to listen on; 0 selects a free port. */
+  /** The port to listen on; 0 selects a free port. */
   readonly port: number;
   /** Tokens of the operators. If there are none, every program on this machine may operate. */
   readonly tokens: readonly OperatorToken[];
-  /** Certificate for TLS; undefined for plain HTTP. */
+  /** The certificate for TLS; undefined for plain HTTP. */
   readonly tls: Certificate | undefined;
-  /** ID of the store behind all answers, so that tools can compare stores. */
+  /** The ID of the store behind all answers, so that tools can compare stores. */
   readonly storeId: string;
   /** IDs of the stores that this store was restored from. */
   readonly restoredFrom: readonly string[];

@@ -70,7 +70,7 @@ const NO_JSON = unsupportedMediaType('JSON with Content-Type: application/json')
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Method and path, as in the OpenAPI document. */
+    /** The method and path, as in the OpenAPI document. */
     route?: string;
     /** True if no token is needed, as for the console's page and its sign-in check. */
     isOpen?: true;
@@ -78,7 +78,7 @@ declare module 'fastify' {
     isForMonitors?: true;
   }
   interface FastifyRequest {
-    /** Operator who sent the request; undefined for health routes, which need no token. */
+    /** The operator who sent the request; undefined for health routes, which need no token. */
     operator: Operator;
     /** True if the caller has read access. Used by open routes that show more to such callers. */
     isKnown(): boolean;
@@ -203,7 +203,7 @@ export class AdminServer {
     return this.port;
   }
 
-  /** Port while the server is listening. */
+  /** The port while the server is listening. */
   get port(): number {
     return (this.app.server.address() as AddressInfo).port;
   }

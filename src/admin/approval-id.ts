@@ -1,7 +1,7 @@
 import type { Answer } from '../wallet/decision.js';
 import { Problem } from './problem.js';
 
-/** Id of a pending request in URL paths. Encodes player and operation, which are unique only together. */
+/** The id of a pending request in URL paths. Encodes player and operation, which are unique only together. */
 export function approvalId(username: string, id: string): string {
   return `${encode(username)}.${encode(id)}`;
 }

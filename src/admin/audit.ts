@@ -17,7 +17,7 @@ const SCANS_MAX = 2;
 const NAME_LENGTH_MAX = 64;
 const FOREVER = Number.MAX_SAFE_INTEGER;
 
-/** Route for operator actions on all players. A scan ends when its client disconnects. */
+/** A route for operator actions on all players. A scan ends when its client disconnects. */
 export function auditRoute(
   { service, settings }: AdminDeps,
   isWanted: (request: FastifyRequest['raw']) => boolean,

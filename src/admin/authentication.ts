@@ -16,7 +16,7 @@ import { TokenThrottle } from './token-throttle.js';
 /** Methods allowed for `read`; every other method changes something. */
 const READING_METHODS = ['GET', 'HEAD'];
 const MAY_ONLY = { monitor: 'read metrics, health, snapshots and the cluster', read: 'GET' } as const;
-/** Operator name when no token is set and only this machine can send requests. */
+/** The operator name when no token is set and only this machine can send requests. */
 const LOCAL_NAME = 'local';
 const IPV4_IN_IPV6 = '::ffff:';
 const CURE = 'without admin.token only programs and browsers of this machine may call (docs/proxies.md)';
@@ -76,7 +76,8 @@ export class Authentication {
   }
 
   /**
-   * Operator who sent the request. Throws a `Problem` if the caller is unknown or the role does not allow the request.
+   * The operator who sent the request. Throws a `Problem` if the caller is unknown or the role does not allow the
+   * request.
    */
   operatorOf(request: FastifyRequest): Operator {
     const address = addressOf(request);
@@ -270,7 +271,7 @@ function hashOf(token: string): Buffer {
   return createHash('sha256').update(token).digest();
 }
 
-/** Remote address of the connection; unknown if the connection is closed. */
+/** The remote address of the connection; unknown if the connection is closed. */
 function addressOf(request: FastifyRequest): string {
   const address = request.socket.remoteAddress ?? 'unknown';
   return address.startsWith(IPV4_IN_IPV6) ? address.slice(IPV4_IN_IPV6.length) : address;

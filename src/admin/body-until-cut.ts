@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
 
-/** Error for a body that ended before it was complete. The message is a sentence for the sender. */
+/** An error for a body that ended before it was complete. The message is a sentence for the sender. */
 export class BodyCut extends Error {
   override readonly name = 'BodyCut';
 }

@@ -12,8 +12,8 @@ const PAGE_DEFAULT = 50;
 const PAGE_MAX = 1000;
 
 /**
- * ID of 1 to 256 characters. Lone surrogates are refused: they have no UTF-8 encoding, so two IDs that differ only in
- * lone surrogates would be equal in the log.
+ * An ID of 1 to 256 characters. Lone surrogates are refused: they have no UTF-8 encoding, so two IDs that differ only
+ * in lone surrogates would be equal in the log.
  */
 export const id = string({
   codePoints: [1, ID_LENGTH_MAX],
@@ -61,14 +61,14 @@ export const currency = string({
     'must be a code of 3 to 10 capital letters or digits, such as THB; the first letter may be small, as in mBTC',
 });
 
-/** Amount whose range and number of decimals depend on the currency; see `mustUnits`. */
+/** An amount whose range and number of decimals depend on the currency; see `mustUnits`. */
 export const amount = number({
   description: 'In whole currency units, exact to the last decimal.',
   message: 'must be a number such as 1234.56, without quotes or thousands separators',
 });
 
 /**
- * Session token, which is passed to the platform when a game starts. Some products accept at most 20 characters. No
+ * A session token, which is passed to the platform when a game starts. Some products accept at most 20 characters. No
  * answer contains the token.
  */
 export const sessionToken = string({

@@ -18,7 +18,7 @@ const TURNS_MAX = 100;
 const SEARCHES_MAX = 4;
 const PREFIX_LENGTH_MAX = 1024;
 
-/** Position of the next player to examine. */
+/** The position of the next player to examine. */
 interface Place {
   readonly shard: number;
   readonly from: number;

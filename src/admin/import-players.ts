@@ -37,13 +37,13 @@ export type ImportDeps = Pick<AdminDeps, 'clock' | 'log'> & {
 type MoneyMover = Pick<MoneyByHand, 'move'>;
 type SignedImport = Extract<SignedCommand, { type: 'import-player' }>;
 
-/** Operator who imports, and whether the operator still may. */
+/** The operator who imports, and whether the operator still may. */
 interface Importer {
   readonly operator: Operator;
   readonly isKnown: () => boolean;
 }
 
-/** Reason why a line cannot be imported, with those of its fields that could be read. */
+/** The reason why a line cannot be imported, with those of its fields that could be read. */
 interface UnusableLine {
   readonly reason: string;
   readonly id?: string;

@@ -44,7 +44,7 @@ export async function listOperations(
   return { items, next: found.length > limit ? items.at(-1)?.place : undefined };
 }
 
-/** Operation with this ID in the player's wallet, if the wallet still remembers it. */
+/** The operation with this ID in the player's wallet, if the wallet still remembers it. */
 export async function findOperation(
   service: OperatorService,
   username: string,

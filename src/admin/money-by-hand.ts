@@ -22,7 +22,7 @@ function outcomeOf(answer: Answer): HandOutcome {
   return UNCERTAIN.includes(answer.failure) ? 'moved' : 'nothing';
 }
 
-/** Command that moves money, with its amount. */
+/** A command that moves money, with its amount. */
 export interface HandMovement {
   readonly command: Extract<SignedCommand, { readonly id: string }>;
   readonly currency: string;

@@ -2,7 +2,7 @@ import { LosslessNumber, stringify } from 'lossless-json';
 import { type AmountLimits, formatSum, formatUnits, type ScaleTable, tryUnits, type Units } from '../wallet/amount.js';
 import { badRequest } from './problem.js';
 
-/** Amount as a JSON number with all its digits, because doubles cannot represent the largest amounts exactly. */
+/** An amount as a JSON number with all its digits, because doubles cannot represent the largest amounts exactly. */
 export function money(scales: ScaleTable, currency: string, units: Units): LosslessNumber {
   return new LosslessNumber(formatUnits(units, scales.of(currency)));
 }

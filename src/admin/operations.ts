@@ -10,7 +10,7 @@ import { noSuchPlayer, problemOf } from './problem.js';
 import { type Route, route } from './route.js';
 import { cursor, exactly, list, ref } from './schemas.js';
 
-/** Route for a player's audit trail, page by page. */
+/** A route for a player's audit trail, page by page. */
 export function operationsRoute({ service, settings }: AdminDeps): Route {
   return route('GET', '/v1/players/{username}/operations', {
     operationId: 'listOperations',

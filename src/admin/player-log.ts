@@ -11,7 +11,7 @@ import type { SearchLine } from './store-searcher.js';
 const EVENTS_MAX = 10_000;
 const VERSION_MAX = 2 ** 32 - 1;
 
-/** Route for the details of a player's events that only the log contains: request IDs, times and positions. */
+/** A route for the details of a player's events that only the log contains: request IDs, times and positions. */
 export function playerLogRoute(
   { searcher, log }: AdminDeps,
   isWanted: (request: FastifyRequest['raw']) => boolean,

@@ -12,7 +12,7 @@ import { type Route, route } from './route.js';
 import { cursor as cursorSchema, exactly, list, ref } from './schemas.js';
 import { isPlayerCursor, transactionBody } from './transactions.js';
 
-/** Route for a player's round history, from memory and the archive. */
+/** A route for a player's round history, from memory and the archive. */
 export function playerRoundsRoute({ service, settings }: AdminDeps): Route {
   return route('GET', '/v1/players/{username}/rounds', {
     operationId: 'listRounds',

@@ -171,7 +171,7 @@ export function playerRoutes({ service, settings }: AdminDeps, byHand: MoneyByHa
     endSession,
   ];
 
-  /** Body of a 202 answer: another operator must approve. */
+  /** The body of a 202 answer: another operator must approve. */
   async function waitingBody({ id, username, currency, amount }: MovementFacts, reply: FastifyReply): Promise<object> {
     const asked = await findOperation(service, username, id);
     if (asked?.request === undefined) throw problemOf('approval-closed');
@@ -208,7 +208,8 @@ export function playerRoutes({ service, settings }: AdminDeps, byHand: MoneyByHa
 }
 
 /**
- * ID of a correction: the request's own, or one derived from what the correction undoes. `amount` is a signed decimal.
+ * The ID of a correction: the request's own, or one derived from what the correction undoes. `amount` is a signed
+ * decimal.
  */
 function mustCorrectionId({ id, undoes }: { readonly id?: string; readonly undoes?: Undone }, amount: string): string {
   if (undoes === undefined) {

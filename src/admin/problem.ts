@@ -2,13 +2,13 @@ import { STATUS_CODES } from 'node:http';
 import { FAILURES } from '../callback/failures.js';
 import type { Failure } from '../wallet/rejection.js';
 
-/** Error answer according to RFC 9457. */
+/** An error answer according to RFC 9457. */
 export class Problem extends Error {
   override readonly name = 'Problem';
 
   constructor(
     readonly status: number,
-    /** Human-readable description of this occurrence. */
+    /** A human-readable description of this occurrence. */
     readonly detail: string,
     /** Machine-readable name of the failure. */
     readonly code: string,
@@ -38,7 +38,7 @@ const OWN_STATUS: Readonly<Partial<Record<Failure, number>>> = {
   'approvals-full': 429,
 };
 
-/** Problem for a failure. A failure that the player's state causes is a conflict, and every busy failure is a 503. */
+/** A problem for a failure. A failure that the player's state causes is a conflict, and every busy failure is a 503. */
 export function problemOf(failure: Failure): Problem {
   const { httpStatus, sentence } = FAILURES[failure];
   const status = OWN_STATUS[failure];

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type NoProperties, type ObjectSchema, object } from '../base/json-schema.js';
 import type { Operator } from '../wallet/state/operation.js';
 
-/** Request that has been validated against the route's schemas. */
+/** A request that has been validated against the route's schemas. */
 export interface AdminRequest<P, Q, B> {
   readonly params: P;
   readonly query: Q;
@@ -28,7 +28,7 @@ export interface RouteDocument {
   readonly isOpen?: true;
   /** True if the answer shows no player and no balance, so that the role `monitor` may read it. */
   readonly isForMonitors?: true;
-  /** Schema of each line, if the body is a stream of lines. Otherwise the body is one JSON object. */
+  /** The schema of each line, if the body is a stream of lines. Otherwise the body is one JSON object. */
   readonly lines?: ObjectSchema;
   /**
    * True if the answer is streamed while the work is in progress. Such a route does not support HEAD, whose answer
@@ -40,11 +40,11 @@ export interface RouteDocument {
 /** One operation of the operator API: method and path, input, answer, and handler. */
 export interface Route extends RouteDocument {
   readonly method: 'GET' | 'PUT' | 'POST' | 'DELETE';
-  /** Path in OpenAPI's notation: `/v1/players/{username}`. */
+  /** The path in OpenAPI's notation: `/v1/players/{username}`. */
   readonly path: string;
   readonly params: ObjectSchema;
   readonly query: ObjectSchema;
-  /** Schema of the body; undefined if the body is ignored. */
+  /** The schema of the body; undefined if the body is ignored. */
   readonly body: ObjectSchema | undefined;
   readonly handle: Handle<never, never, never>;
 }

@@ -21,7 +21,7 @@ const currency = { type: 'string', pattern: CURRENCY.source };
 
 type Properties = Readonly<Record<string, object>>;
 
-/** Object with exactly these properties, of which only the optional ones may be absent. */
+/** An object with exactly these properties, of which only the optional ones may be absent. */
 export function exactly(properties: Properties, optional: Properties = {}): object {
   return {
     type: 'object',
@@ -76,7 +76,7 @@ const decidedBy = {
   description: 'The other operator, who approved or refused the request.',
 };
 
-/** Period that the ledger totals cover. */
+/** The period that the ledger totals cover. */
 export const ledgerScope = {
   sinceMillis: {
     oneOf: [millis, { type: 'null', description: 'The totals start with the first log entry.' }],
@@ -87,7 +87,7 @@ export const ledgerScope = {
   shardsLeftOut: { ...count, description: 'Shards that did not answer.' },
 };
 
-/** Progress and final lines of a search. */
+/** The progress and final lines of a search. */
 const searchEnds = [
   exactly({ type: { const: 'progress' }, done: { type: 'number', minimum: 0, maximum: 1 } }),
   exactly({

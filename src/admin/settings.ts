@@ -3,7 +3,7 @@ import { answer } from './openapi.js';
 import { type Route, route } from './route.js';
 import { exactly, list, ref } from './schemas.js';
 
-/** Route that lists the settings in force. Secrets are already redacted. */
+/** A route that lists the settings in force. Secrets are already redacted. */
 export function settingsRoute({ settingsInForce }: Pick<AdminDeps, 'settingsInForce'>): Route {
   return route('GET', '/v1/settings', {
     operationId: 'readSettings',

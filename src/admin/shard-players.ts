@@ -16,7 +16,7 @@ const FROM_MAX = 2 ** 32;
 const restoredFrom = { ...list(text), description: 'Ids of the stores from which this store was made, oldest first.' };
 const SHARD = /^\d{1,4}$/;
 
-/** Route for all players of a shard with version and balance, for comparison by `walletd verify`. */
+/** A route for all players of a shard with version and balance, for comparison by `walletd verify`. */
 export function shardPlayersRoute({ service, settings }: AdminDeps): Route {
   return route('GET', '/v1/shards/{shard}/players', {
     operationId: 'listShardPlayers',

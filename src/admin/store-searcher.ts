@@ -6,12 +6,12 @@ export type StoreQuery = { readonly hitsMax: number } & (
   | { readonly in: 'player'; readonly username: string; readonly fromVersion: number }
 );
 
-/** Log event with its position. */
+/** A log event with its position. */
 export interface LoggedEvent {
   readonly version: number;
   /** Types of the event's changes, or the event's own type. */
   readonly what: readonly string[];
-  /** ID of the request that caused the event; undefined if no callback caused it. */
+  /** The ID of the request that caused the event; undefined if no callback caused it. */
   readonly requestId: string | undefined;
   readonly timeMs: number;
   readonly shard: number;

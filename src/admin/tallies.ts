@@ -15,15 +15,15 @@ const DAYS_MAX = 35;
 /** Limits concurrent reads, because each one queries every shard. */
 const READS_MAX = 4;
 
-/** Period that the ledger totals cover. */
+/** The period that the ledger totals cover. */
 interface Scope {
-  /** Latest time at which any shard started counting; null if all shards have counted from their first entry. */
+  /** The latest time at which any shard started counting; null if all shards have counted from their first entry. */
   readonly sinceMillis: number | null;
   readonly isWhole: boolean;
   readonly shardsLeftOut: number;
 }
 
-/** Route for the ledger totals of all shards: money moved by day, currency and kind, and the products seen. */
+/** A route for the ledger totals of all shards: money moved by day, currency and kind, and the products seen. */
 export function ledgerRoutes({ service, settings, clock }: AdminDeps): Route[] {
   const inTurn = atOnce(READS_MAX, 'readings');
   return [

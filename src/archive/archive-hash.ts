@@ -9,19 +9,19 @@ const BASIS = 0x811c9dc5;
  * permanently, so they must never change.
  */
 
-/** Stored hash of a username. */
+/** The stored hash of a username. */
 export function hashOfPlayer(username: string): number {
   return finish(mixed(BASIS, username));
 }
 
-/** Stored hash of a round or transaction id within one product. */
+/** The stored hash of a round or transaction id within one product. */
 export function hashOfName(productId: string, id: string): number {
   // No code unit equals the separator, so ("a", "bc") and ("ab", "c") hash differently.
   return finish(mixed(Math.imul(mixed(BASIS, productId) ^ 0x10000, PRIME), id));
 }
 
 /**
- * Stored hash of a transaction's id. Settlement ids are unique only within their round; rewards, debits and credits
+ * The stored hash of a transaction's id. Settlement ids are unique only within their round; rewards, debits and credits
  * have separate namespaces.
  */
 export function hashOfTransaction(kind: TransactionKind, productId: string, roundId: string, id: string): number {

@@ -80,7 +80,7 @@ export class HashRun {
     return new RunCursor(this.count, this.lowBits, this.lows, this.highs);
   }
 
-  /** First bit of the bucket: it follows as many zeros as there are buckets before this one. */
+  /** The first bit of the bucket: it follows as many zeros as there are buckets before this one. */
   private startOf(bucket: number): number {
     const { highs } = this;
     const at = this.samples[bucket >>> SAMPLED_BITS] as number;
@@ -209,7 +209,7 @@ function onesIn(word: number): number {
   return Math.imul((fours + (fours >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24;
 }
 
-/** Position of the lowest set bit of a nonzero word, from 0. */
+/** The position of the lowest set bit of a nonzero word, from 0. */
 function lowestOf(word: number): number {
   return 31 - Math.clz32(word & -word);
 }

@@ -22,8 +22,8 @@ interface Span {
 }
 
 /*
- * Encoding of a saved span: version, days per span, low and high word of the hash key (32 bits each, little-endian),
- * then the hashes.
+ * The encoding of a saved span: version, days per span, low and high word of the hash key (32 bits each,
+ * little-endian), then the hashes.
  *
  * Sets of version 2 may lack keys that were put while all keys were being read. Sets of version 3 have unkeyed hashes,
  * for which an attacker could compute round ids that fill one end of a table. Sets of all older versions are ignored,
@@ -39,7 +39,7 @@ export interface SkippedSpan {
 }
 
 /**
- * Key filter for one shard's archive. It shows whether the archive may contain a key, and for which days. It takes
+ * The key filter for one shard's archive. It shows whether the archive may contain a key, and for which days. It takes
  * about 14 bits per key. With millions of keys, about one in a hundred absent keys is a false positive.
  */
 export class KeyFilter {

@@ -18,7 +18,7 @@ export interface WaitingPlayer {
    * queue.
    */
   asking: Request | undefined;
-  /** Result for `asking`; undefined while the lookup is pending. */
+  /** The result for `asking`; undefined while the lookup is pending. */
   found: Outcome | undefined;
 }
 

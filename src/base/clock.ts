@@ -32,7 +32,7 @@ function threadStartedMs(): number {
   return startedMs;
 }
 
-/** Time that the system's monotonic clock did not count while the machine was suspended. Shared by all threads. */
+/** The time that the system's monotonic clock did not count while the machine was suspended. Shared by all threads. */
 let missed = new Float64Array(new SharedArrayBuffer(Float64Array.BYTES_PER_ELEMENT));
 
 /**

@@ -1,5 +1,5 @@
 /**
- * Hash of a string to 32 unsigned bits: FNV-1a over the two bytes of each UTF-16 unit, then MurmurHash3's finalizer.
+ * A hash of a string to 32 unsigned bits: FNV-1a over the two bytes of each UTF-16 unit, then MurmurHash3's finalizer.
  * The finalizer makes every unit affect the low bits, which select the shard. A store's meta record contains the hash's
  * name, `HASH_NAME`. Any change to this function moves players between shards and therefore requires a new name.
  */

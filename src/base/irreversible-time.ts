@@ -21,9 +21,9 @@ export interface KnownTime {
 }
 
 /**
- * Factor by which confirmed time may run faster than real time on a node whose clock no other clock confirms. A node
- * that was down for 30 days catches up after 30 hours. A clock that is 200 days ahead deletes no data for hours, and
- * after that it deletes one day's data per hour.
+ * The factor by which confirmed time may run faster than real time on a node whose clock no other clock confirms. A
+ * node that was down for 30 days catches up after 30 hours. A clock that is 200 days ahead deletes no data for hours,
+ * and after that it deletes one day's data per hour.
  */
 export const ADVANCE_RATE = 24;
 

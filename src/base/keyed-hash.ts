@@ -18,7 +18,9 @@ export function setHashKey(key: HashKey): void {
   threadKey = key;
 }
 
-/** Key for this thread's next hash table. All zeros if no entry point has set a key, as in tests and simulations. */
+/**
+ * The key for this thread's next hash table. All zeros if no entry point has set a key, as in tests and simulations.
+ */
 export function currentHashKey(): HashKey {
   return threadKey;
 }

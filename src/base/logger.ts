@@ -1,6 +1,6 @@
 /** Fields of a warning or an error. */
 export interface Coded {
-  /** Kind of event, in kebab case. Alerts, docs and tests match this code; docs/codes.md lists all codes. */
+  /** The kind of event, in kebab case. Alerts, docs and tests match this code; docs/codes.md lists all codes. */
   readonly code: string;
   readonly [field: string]: unknown;
 }

@@ -10,11 +10,11 @@ import type { TurnTimes } from './sent-callback.js';
 
 /** Settings that determine the form of answers. */
 export interface AnswerRules {
-  /** True if the answer to a malformed request contains the reason (`callbacks.reason`). */
+  /** True if the answer to a malformed request explains the error (`callbacks.reason`). */
   readonly includesReason: boolean;
 }
 
-/** The outcome of a callback: the answer to its command or, if it has no command, the reason. */
+/** The outcome of a callback: the answer to its command, or the reason why it has no command. */
 export type CallbackAnswer =
   | Extract<Answer, { type: 'accepted' }>
   | { readonly type: 'failed'; readonly failure: CallbackFailure };
@@ -29,8 +29,8 @@ export interface CallbackReply {
 
 const MALFORMED: CallbackAnswer = { type: 'failed', failure: 'malformed' };
 /**
- * Answer to a request whose signature was already used on a different endpoint. It reuses an existing failure, because
- * nodes of the previous release forward such answers and do not know a new one.
+ * The answer to a request whose signature was already used on a different endpoint. It reuses an existing failure,
+ * because nodes of the previous release forward such answers and do not know a new one.
  */
 export const REPLAYED: CallbackAnswer = { type: 'failed', failure: 'invalid-signature' };
 

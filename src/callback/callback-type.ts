@@ -39,7 +39,7 @@ export const ENVELOPE_EXAMPLE = {
 /** Fields of every request (docs/callbacks.md section 2). */
 export type Envelope = TypeOf<ObjectSchema<{ [K in keyof typeof envelope]: TypeOf<(typeof envelope)[K]> }>>;
 
-/** Real requests contain null and invalid values in this field, so it is validated only where tokens are checked. */
+/** Platforms send null and invalid values in this field, so it is validated only where tokens are checked. */
 export const sessionToken: Schema = { description: "Token of the player's session; checked if sessionToken is check." };
 
 /** Settings that determine the form of request bodies. */
@@ -62,7 +62,7 @@ export interface CallbackType<E extends Endpoint = Endpoint> {
   readonly summary: string;
   /** An example body, for the docs. */
   readonly example: object;
-  /** Shape of a successful answer. It contains either the balances before and after or only the current balance. */
+  /** The shape of a successful answer. It contains either the balances before and after or only the current balance. */
   readonly answer: AnswerShape;
   /** True if a player's action in a game causes the callback. The player's session can then have a token. */
   readonly hasSession: boolean;
@@ -71,11 +71,11 @@ export interface CallbackType<E extends Endpoint = Endpoint> {
   /** Element fields that may be missing or null unless `isStrict` is set, each with its default. */
   readonly txnStandIns: StandIns;
   /**
-   * The schema of the body after defaults have been filled in. Unknown fields are tolerated, because real requests
-   * contain them in many places.
+   * The schema of the body after defaults have been filled in. Unknown fields are tolerated, because platforms add
+   * fields in many places.
    */
   schema(rules: BodyRules): ObjectSchema;
-  /** Converts a body that matches the schema. Refuses a body that breaks a rule which the schema does not express. */
+  /** Converts a body that matches the schema. Refuses a body that breaks a rule beyond the schema. */
   toCommand(body: Envelope, money: Money): CommandOf<E> | BodyRefusal;
 }
 

@@ -3,7 +3,9 @@ import { type CallbackType, ENVELOPE_EXAMPLE, envelope, sessionToken, withOption
 import { foreign } from './fields.js';
 
 const body = object(envelope, { sessionToken, txns: foreign });
-/** Default of the time. Its value does not matter, because the callback writes nothing and is executed on arrival. */
+/**
+ * The default of the time. Its value does not matter, because the callback writes nothing and is executed on arrival.
+ */
 const NO_TIME = { timestampMillis: 0 };
 
 /**

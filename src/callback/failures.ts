@@ -83,8 +83,8 @@ export const CALLBACK_FAILURES: Readonly<Record<Exclude<CallbackFailure, HandRej
 export const FAILURES: Readonly<Record<CallbackFailure, FailureRow>> = { ...CALLBACK_FAILURES, ...HAND_FAILURES };
 
 /**
- * Status codes for closed transactions: codes of their own (20003 and 20004) or, for platforms that do not know these,
- * the code for duplicates.
+ * Status codes for closed transactions: 20003 and 20004 or, for platforms that do not know these codes, the code for
+ * duplicates.
  */
 export type ClosedCodes = 'own' | 'duplicate';
 

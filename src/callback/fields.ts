@@ -42,11 +42,11 @@ export const foreign: Schema<unknown> = { foreign: true, description: 'Field of 
 /** The scale and the limits that are used when a request's amounts are converted to units. */
 export interface Money {
   readonly scale: number;
-  /** Largest single amount, in whole currency units. */
+  /** The largest single amount, in whole currency units. */
   readonly amountMax: number;
-  /** Largest single credit without a bet, in whole currency units. */
+  /** The largest single credit without a bet, in whole currency units. */
   readonly creditMax: number;
-  /** Largest single adjustBalance credit, in whole currency units. */
+  /** The largest single adjustBalance credit, in whole currency units. */
   readonly movementMax: number;
   /** See `BodyRules`. */
   readonly isStrict: boolean;
@@ -61,8 +61,8 @@ export function mustUnits(value: number, { scale, amountMax }: Money, field: str
 }
 
 /**
- * Converts an amount that the wallet only compares and never moves. Excess decimals are rounded. Otherwise, a player's
- * refund could fail because of the decimals of an amount that does not move.
+ * Converts an amount that the wallet only compares and never moves. Excess decimals are rounded. Otherwise, excess
+ * decimals of an amount that does not move could prevent a player's refund.
  */
 export function comparedUnits(value: number, { scale }: Money): Units {
   return nearestUnits(value, scale);

@@ -13,9 +13,11 @@ import { sessionDigest } from './session-token.js';
 export interface CodecSettings extends BodyRules {
   readonly scales: ScaleTable;
   readonly amountLimits: AmountLimits;
-  /** Largest single credit without a bet, in whole currency units. If null, the limit is the largest single amount. */
+  /**
+   * The largest single credit without a bet, in whole currency units. If null, the limit is the largest single amount.
+   */
   readonly creditMax: number | null;
-  /** Largest single adjustBalance credit, in whole currency units. If null, `creditMax` is the limit. */
+  /** The largest single adjustBalance credit, in whole currency units. If null, `creditMax` is the limit. */
   readonly movementMax: number | null;
   /** With `ignore`, walletd does not read the session token of a request. */
   readonly sessionToken: 'ignore' | 'check';

@@ -5,7 +5,7 @@ import { fitsDouble, formatUnits, type ScaleTable, toDecimal, type Units } from 
 import { type CallbackFailure, type ClosedCodes, type StatusCodes, statusCodesOf } from './failures.js';
 import type { Echo } from './request-codec.js';
 
-/** Shape of a successful answer (docs/callbacks.md section 2.4). */
+/** The shape of a successful answer (docs/callbacks.md section 2.4). */
 export const successSchema = object({
   id: string(),
   statusCode: integer(),
@@ -17,7 +17,7 @@ export const successSchema = object({
   username: string(),
 });
 
-/** Shape of the answer to checkBalance (docs/callbacks.md section 4.7). */
+/** The shape of the answer to checkBalance (docs/callbacks.md section 4.7). */
 export const balanceSchema = object({
   id: string(),
   statusCode: integer(),
@@ -28,7 +28,7 @@ export const balanceSchema = object({
   username: string(),
 });
 
-/** Shape of a failure. It has exactly these four fields; the answer to a malformed request also has a reason. */
+/** The shape of a failure. It has exactly these four fields; the answer to a malformed request also has a reason. */
 export const failureSchema = object({
   id: string(),
   statusCode: integer(),
@@ -36,7 +36,7 @@ export const failureSchema = object({
   productId: string(),
 });
 
-/** Shape of the answer to a malformed request if `callbacks.reason` is on. */
+/** The shape of the answer to a malformed request if `callbacks.reason` is on. */
 export const malformedSchema = object({ ...failureSchema.properties, reason: string() });
 
 const successJson = fastJson(successSchema);

@@ -6,11 +6,11 @@ export interface SentCallback {
   /** The request body, as decoded by `textOf`. */
   readonly text: string;
   /**
-   * Deadline on the monotonic clock. The platform receives "outcome unknown" when it passes, so the command must not
+   * Deadline on the monotonic clock. At the deadline the platform receives "outcome unknown", so the command must not
    * start later.
    */
   readonly deadlineMs: number;
-  /** True if its signature was checked. A captured signature could be sent again to a different endpoint. */
+  /** True if the callback's signature was checked. A captured signature could be sent again to a different endpoint. */
   readonly isSigned: boolean;
   /** True if the reply must contain the times at which the command was decided. */
   readonly isTraced: boolean;

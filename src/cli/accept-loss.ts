@@ -204,8 +204,8 @@ function describe({ shard, reason, salvaged, found }: Loss, record: NodeRecord):
 }
 
 /**
- * End of the log when the loss was found. Each startup that was refused since then has appended a fence that reuses the
- * sequence number of a missing entry, so later ends do not count. `untilMs` is an upper bound of the times of the
+ * The end of the log when the loss was found. Each startup that was refused since then has appended a fence that reuses
+ * the sequence number of a missing entry, so later ends do not count. `untilMs` is an upper bound of the times of the
  * missing entries.
  */
 function endBeforeLoss(shard: number, { ends }: Loss['salvaged'], record: NodeRecord): End & { untilMs: number } {

@@ -9,11 +9,11 @@ import { CutOffError } from './cut-off-error.js';
 import { isoTime } from './print/format.js';
 import { Progress } from './print/progress.js';
 
-/** Argument that selects standard input or output. */
+/** An argument that selects standard input or output. */
 export const PIPE = '-';
 
 export interface BackupInputOptions {
-  /** File with the age identities that decrypt an encrypted backup. */
+  /** The file with the age identities that decrypt an encrypted backup. */
   readonly identity?: string;
   readonly acceptCutOff?: true;
   readonly json?: true;
@@ -21,7 +21,7 @@ export interface BackupInputOptions {
 
 export const IDENTITY_OPTION = ['--identity <file>', 'file of age identities to decrypt the backup with'] as const;
 
-/** Backup to read. If its source can be read more than once, the backup has already been checked completely. */
+/** The backup to read. If its source can be read more than once, the backup has already been checked completely. */
 export interface BackupInput {
   readonly source: BackupSource;
   /** Undefined for a pipe, which is checked while it is being read. */
@@ -54,7 +54,7 @@ export async function backupInput(
   throw reason;
 }
 
-/** Backup at a path, or the newest backup in a folder filled by `--rotate`; undefined if there is neither. */
+/** The backup at a path, or the newest backup in a folder filled by `--rotate`; undefined if there is neither. */
 export async function findBackupFile(path: string): Promise<string | undefined> {
   const found = await stat(path).catch(() => undefined);
   if (found?.isFile()) return path;

@@ -3,9 +3,9 @@ import { backupMetrics } from '../node/metrics/backup-metrics.js';
 import { expose } from '../telemetry/exposition.js';
 
 export interface WatchOptions {
-  /** Path of the heartbeat file, which is written each time the backup catches up with the store. */
+  /** The path of the heartbeat file, which is written each time the backup catches up with the store. */
   readonly heartbeat?: string;
-  /** Path of the metrics file for node_exporter's textfile collector. */
+  /** The path of the metrics file for node_exporter's textfile collector. */
   readonly metrics?: string;
 }
 

@@ -2,7 +2,7 @@ import type { Lsn } from '../ports/lsn.js';
 import { parseLsns } from '../tools/point-in-time.js';
 import { ToolError } from '../tools/store-reader.js';
 
-/** Address of an entry in a store. */
+/** The address of an entry in a store. */
 export interface EntryAddress {
   readonly shard: number;
   readonly lsn: Lsn;

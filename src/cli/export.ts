@@ -24,7 +24,7 @@ interface ExportOptions {
   readonly cursor?: string;
 }
 
-/** Start of the export: after the given entry of each shard, or at the oldest entry that remains in the log. */
+/** The start of the export: after the given entry of each shard, or at the oldest entry that remains in the log. */
 type From = 'oldest' | ReadonlyMap<number, Lsn>;
 
 export function addExport(program: Command): void {

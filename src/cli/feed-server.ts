@@ -3,7 +3,7 @@ import type { FeedPage, FeedSource } from '../push/pump.js';
 import { ToolError } from '../tools/store-reader.js';
 import type { OperatorApi } from '../tools/verify/operator-api.js';
 
-/** Time for which the server holds a pull that finds no events. */
+/** The time for which the server holds a pull that finds no events. */
 const WAIT_SECONDS = 20;
 const ANSWER_MS = 15_000;
 /** Statuses after which the same request may succeed: the server is starting, moving a shard, or busy. */

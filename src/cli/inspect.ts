@@ -31,7 +31,7 @@ interface InspectOptions extends OutputOptions {
 }
 
 interface OperatorsOptions extends InspectOptions {
-  /** Start of the period to search, in ms since 1970. */
+  /** The start of the period to search, in ms since 1970. */
   readonly since?: number;
 }
 

@@ -14,7 +14,7 @@ export interface NotedAudit {
   mustBeOf(storeId: string): void;
 }
 
-/** Format of the report. A report without a `format` has format 1. */
+/** The format of the report. A report without a `format` has format 1. */
 const FORMAT = 1;
 
 /** Reads the heads from a report. Throws a `ConfigError` that names the file and the mistake in it. */

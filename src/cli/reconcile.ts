@@ -29,7 +29,7 @@ import { type ReadStore, STORE_OPTION, withStoreToRead } from './with-store.js';
 interface ReconcileOptions extends OutputOptions {
   readonly from: string;
   readonly mapping?: string;
-  /** Start of the period to compare, in ms since 1970. */
+  /** The start of the period to compare, in ms since 1970. */
   readonly since?: number;
   readonly until?: number;
   readonly store?: string;

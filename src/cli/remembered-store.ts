@@ -29,7 +29,7 @@ export async function findRemembered(
   return server && `the walletd at ${server.url} is running on that store`;
 }
 
-/** Configured server, if it uses the configured store. */
+/** The configured server, if it uses the configured store. */
 export async function findServerOf(settings: Settings): Promise<OperatorApi | undefined> {
   try {
     const api = await answeringServer(settings);

@@ -19,7 +19,7 @@ import { mayBeEmptied, type Target } from './target-place.js';
  *   the place has no event ─> no remains of a store emptied by hand ─> rights ─> the archive is empty and usable
  */
 
-/** Store to restore. */
+/** The store to restore. */
 export interface RestoredSource {
   /** Undefined if the new store gets its own id. */
   readonly storeId: string | undefined;

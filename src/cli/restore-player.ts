@@ -61,7 +61,8 @@ export async function showPlayer(username: string, options: ShowOptions): Promis
 }
 
 /**
- * Store or file to read, which must allow random access. In a folder, picks the newest file that reaches back to `at`.
+ * The store or file to read, which must allow random access. In a folder, picks the newest file that reaches back to
+ * `at`.
  */
 async function sourceToShow(options: ShowOptions): Promise<string> {
   const { from, at, identity } = options;

@@ -3,7 +3,7 @@ import { decodeMeta, withArchive } from '../store/meta.js';
 import type { Store } from '../store/store.js';
 import type { TargetStore } from '../tools/copy-ports.js';
 
-/** Archive for the closed rounds of a restored store. */
+/** The archive for the closed rounds of a restored store. */
 export interface RestoredArchive {
   /** Resolves to undefined if there is no archive. */
   readonly open: (storeId: string) => Promise<Archive | undefined>;
@@ -14,8 +14,8 @@ export interface RestoredArchive {
 const NO_ARCHIVE: RestoredArchive = { open: async () => undefined, renew: async () => undefined };
 
 /**
- * Target of a restore: an empty store that nothing else may use until the restore is complete. The archive gets a new
- * identity, so that a server on the original store never mistakes it for its own.
+ * The target of a restore: an empty store that nothing else may use until the restore is complete. The archive gets a
+ * new identity, so that a server on the original store never mistakes it for its own.
  */
 export function restoreTargetOf(store: Store, { open, renew }: RestoredArchive = NO_ARCHIVE): TargetStore {
   return {

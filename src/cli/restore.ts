@@ -151,9 +151,9 @@ async function haveArchived(frames: Frames): Promise<boolean> {
   return false;
 }
 
-/** Store or backup to restore. */
+/** The store or backup to restore. */
 interface Source extends Pick<RestoredSource, 'hasArchived'> {
-  /** Human-readable name. */
+  /** The human-readable name. */
   readonly name: string;
   readonly frames: Frames;
 }

@@ -12,7 +12,7 @@ import { OperatorApi } from '../tools/verify/operator-api.js';
 /** Timeout of requests for which an operator waits at the terminal. */
 export const ANSWER_MS = 5000;
 
-/** Configured server, whatever store it serves; undefined if nothing answers within five seconds. */
+/** The configured server, whatever store it serves; undefined if nothing answers within five seconds. */
 export async function answeringServer(settings: Settings): Promise<OperatorApi | undefined> {
   const { port, tls } = settings.admin;
   if (port === 0) return undefined;
@@ -34,13 +34,13 @@ export async function look(
   return { facts: factsOf(samples, readiness, nowMs), troubles };
 }
 
-/** Configured server, if it answers and serves this store. A different walletd may be listening on the port. */
+/** The configured server, if it answers and serves this store. A different walletd may be listening on the port. */
 export async function findRunningServer(settings: Settings, storeId: string): Promise<OperatorApi | undefined> {
   const found = await findServer(settings);
   return found?.storeId === storeId ? found.server : undefined;
 }
 
-/** Server of this store, or of a store that was restored from it. */
+/** The server of this store, or of a store that was restored from it. */
 export interface ServerOfPlayers {
   readonly server: OperatorApi;
   /** True if the server serves the restored store, which has later events that this store lacks. */
@@ -58,7 +58,7 @@ export async function findServerOfPlayers(settings: Settings, storeId: string): 
   return isLater && !found.restoredFrom.includes(storeId) ? undefined : { server: found.server, isLater };
 }
 
-/** Configured server and its store; undefined if nothing answers, or if a different program answers. */
+/** The configured server and its store; undefined if nothing answers, or if a different program answers. */
 async function findServer(settings: Settings) {
   const { port, tls } = settings.admin;
   if (port === 0) return undefined;
@@ -72,7 +72,7 @@ export function operatorApiUrl({ admin: { host, port, tls } }: Settings): string
   return urlOf(host, port, tls);
 }
 
-/** Token that commands use to call the server: one of those that may do the most. */
+/** The token that commands use to call the server: one of those that may do the most. */
 export function tokenForTools(settings: Settings): string | null {
   const tokens = operatorTokens(settings);
   const byRights = ['operate', 'read', 'monitor'].map((wanted) => tokens.find(({ role }) => role === wanted));

@@ -43,7 +43,7 @@ interface SimulateOptions extends OutputOptions {
   readonly pace?: number;
   /** Messages per second. */
   readonly rate: number;
-  /** File to write the learnt profile to. */
+  /** The file to write the learnt profile to. */
   readonly learn?: string;
   readonly header: readonly Header[];
   readonly username?: string;

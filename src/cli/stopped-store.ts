@@ -15,7 +15,7 @@ import type { NodeRecord } from '../store/node-record.js';
 import { writeEntries } from '../store/orphans-file.js';
 import type { AcceptLossDeps } from '../tools/loss/accept-loss.js';
 
-/** Option with which an operator confirms that a server on another machine is stopped. */
+/** The option with which an operator confirms that a server on another machine is stopped. */
 export const STOPPED_OPTION = ['--stopped', 'confirm that the server that last owned the store is stopped'] as const;
 
 /** Dependencies for work on the shards of a store that no server owns. */

@@ -8,17 +8,17 @@ import { formatsOf } from '../store/format/store-formats.js';
 import type { StoreMeta } from '../store/meta.js';
 import type { Store } from '../store/store.js';
 
-/** Place into which a restore writes. */
+/** The place into which a restore writes. */
 export interface Target {
   /** Undefined if the place is empty; `withOpenedTarget` then creates the store. */
   readonly store: Store | undefined;
-  /** Store in the place; undefined if the place is empty. */
+  /** The store in the place; undefined if the place is empty. */
   readonly found: FoundStore | undefined;
 }
 
 export interface FoundStore {
   readonly meta: StoreMeta;
-  /** Newest entry of each log, by shard. */
+  /** The newest entry of each log, by shard. */
   readonly heads: readonly Head[];
   /** False if there is no snapshot and the logs hold nothing but fences, so that a restore may replace the store. */
   readonly hasEvents: boolean;

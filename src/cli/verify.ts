@@ -103,7 +103,7 @@ async function verifyBackup(from: string, options: VerifyOptions): Promise<Outco
   };
 }
 
-/** Context in which a report is printed. */
+/** The context in which a report is printed. */
 interface Shown {
   readonly name: string;
   readonly meta: { readonly storeId: string };

@@ -12,20 +12,20 @@ import { findBackupFile } from './backup-input.js';
 import type { Progress } from './print/progress.js';
 import { isStoreAddress, settingsToRead, settingsToReadFile } from './store-address.js';
 
-/** Store opened for reading. The shard count and the scales are those with which the store was created. */
+/** A store opened for reading. The shard count and the scales are those with which the store was created. */
 export interface ReadStore {
   /** Retries reads that fail during an outage of a few seconds, and reports each retry. */
   readonly reader: StoreReader;
   /** Does not retry. For work that resumes by itself after an outage. */
   readonly live: StoreReader;
   readonly meta: StoreMeta;
-  /** Human-readable kind and place of the store. */
+  /** The human-readable kind and place of the store. */
   readonly name: string;
   readonly settings: Settings;
   readonly progress: Progress;
 }
 
-/** Option with which a read-only command selects its store, for `command.option(...STORE_OPTION)`. */
+/** The option with which a read-only command selects its store, for `command.option(...STORE_OPTION)`. */
 export const STORE_OPTION = [
   '--store <store>',
   'a store, a backup file, or a folder of --rotate (default: WALLETD_STORE)',

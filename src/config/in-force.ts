@@ -3,7 +3,7 @@ import { settingsSchema } from './schema.js';
 import { holdsSecret } from './secrets.js';
 import { type Tree, valueAt } from './tree.js';
 
-/** Setting in force. */
+/** A setting in force. */
 export interface SettingInForce {
   readonly setting: string;
   /** JSON value; null if unset. */
@@ -33,7 +33,7 @@ export function inForce({ settings, sources }: Loaded): SettingInForce[] {
   }));
 }
 
-/** Meaning of a setting, in one or two sentences. */
+/** The meaning of a setting, in one or two sentences. */
 export function meaningOf(setting: string): string {
   let at: Described | undefined = settingsSchema as Described;
   for (const key of setting.split('.')) at = at?.properties?.[key];
@@ -65,7 +65,7 @@ function shown(setting: string, value: unknown): unknown {
   return setting === 'store' ? String(value).replace(CREDENTIALS, `${HIDDEN}@`) : HIDDEN;
 }
 
-/** Store address that is safe to show, without user and password or their placeholders. */
+/** The store address that is safe to show, without user and password or their placeholders. */
 export function withoutCredentials(store: string): string {
   return store.replace(CREDENTIALS, '');
 }
@@ -79,7 +79,7 @@ const MESSAGE_LENGTH_MAX = 10_000;
 /** Credentials in an address, well-formed or not. Excludes the placeholders in our own messages. */
 const ANY_CREDENTIALS = /(?!user:password@)(?<![^\s'"/@])[^\s'"/@]*:[^\s'"/@]+@/g;
 
-/** Human-readable message, with user and password removed from the addresses that it quotes. */
+/** A human-readable message, with user and password removed from the addresses that it quotes. */
 export function concealed(message: string): string {
   const shown = message.slice(0, MESSAGE_LENGTH_MAX).replace(AFTER_SCHEME, `$1${HIDDEN}@`);
   return shown.replace(ANY_CREDENTIALS, `${HIDDEN}@`);

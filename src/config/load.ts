@@ -84,7 +84,8 @@ export function withCallersOf(running: Settings, { insecure, signature, allow, a
 }
 
 /**
- * Environment variable for a setting. For example, `void.allowNegativeBalance` is WALLETD_VOID_ALLOW_NEGATIVE_BALANCE.
+ * The environment variable for a setting. For example, `void.allowNegativeBalance` is
+ * WALLETD_VOID_ALLOW_NEGATIVE_BALANCE.
  */
 export function variableOf(path: string): string {
   return PREFIX + path.replace(/[A-Z]/g, '_$&').replaceAll('.', '_').toUpperCase();

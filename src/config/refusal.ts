@@ -3,10 +3,10 @@ import { holdsSecret } from './secrets.js';
 import { STORE_FORMS } from './store-kinds.js';
 import { type Tree, valueAt } from './tree.js';
 
-/** Source of each setting, for error messages. */
+/** The source of each setting, for error messages. */
 export type Sources = Map<string, string>;
 
-/** Refusal of a durability that walletd had until 0.2.0. */
+/** The refusal of a durability that walletd had until 0.2.0. */
 const REMOVED_PEERS =
   'durability peers:1 no longer exists: give each Redis master two replicas and set replicas:1 or synced:1, or set ' +
   'fsync for a Redis without replicas (LMDB: fsync)';

@@ -15,7 +15,7 @@ import {
 import { STORE_PATTERN } from './store-kinds.js';
 
 /**
- * Schema of every setting: range and meaning. Defaults are in config/default.json. The environment variable of a
+ * The schema of every setting: range and meaning. Defaults are in config/default.json. The environment variable of a
  * setting is its path in capitals: `void.allowNegativeBalance` is WALLETD_VOID_ALLOW_NEGATIVE_BALANCE. Tables and lists
  * (money.scales, money.amountMaxima, money.byHand.amountMaxima, products.list, callbacks.aliases) can be set only in a
  * file. Null means unset: the value is derived from other settings or from the machine.
@@ -26,7 +26,7 @@ const group = <P extends Properties>(properties: P) => object(properties, {}, { 
 const text = (description: string) => string({ minLength: 1, description });
 const count = (minimum: number, maximum: number, description: string) => integer({ minimum, maximum, description });
 const option = <const T extends string>(values: readonly T[], description: string) => choice(values, { description });
-/** Text setting that may be unset. */
+/** A text setting that may be unset. */
 const optionalText = (description: string) => nullable(text(description));
 const tlsFiles = (listener: string) =>
   group({

@@ -14,7 +14,7 @@ interface StoreKindSettings {
   readonly fsyncOnly: string | undefined;
   /** True if several nodes can share the store's shards. */
   readonly isShareable: boolean;
-  /** Default value of `init`. */
+  /** The default value of `init`. */
   readonly init: 'auto' | 'never';
 }
 

@@ -5,7 +5,7 @@ export function isTree(value: unknown): value is Tree {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Value at a dot-separated path. */
+/** A value at a dot-separated path. */
 export function valueAt(settings: Tree, path: string): unknown {
   return path.split('.').reduce<unknown>((tree, key) => (isTree(tree) ? tree[key] : undefined), settings);
 }

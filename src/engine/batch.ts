@@ -10,7 +10,7 @@ export interface Batch {
   /** The entry being written. Undefined while no decision in this batch has changed a wallet. */
   writer: BatchWriter | undefined;
   readonly commands: ReplyBarrier<Answer>;
-  /** Time at which each command was decided. */
+  /** The time at which each command was decided. */
   readonly decidedMs: number[];
   readonly queries: ReplyBarrier<QueryResult | BusyAnswer>;
   /** The events in `writer`, each with the currency of its wallet. */

@@ -9,7 +9,7 @@ export interface FlushMember {
    */
   depart(): Append | undefined;
   /**
-   * Reports the outcome of `append`, this member's part of the last flush. A member that must retry calls `request`
+   * Receives the outcome of `append`, this member's part of the last flush. A member that must retry calls `request`
    * again.
    */
   land(append: Append, outcome: AppendOutcome, tookMs: number): void;
@@ -17,7 +17,7 @@ export interface FlushMember {
   tell(): void;
 }
 
-/** Runs `callback` once all events of this event-loop iteration have been handled. */
+/** Runs `callback` once this event-loop iteration has handled all its events. */
 export type Defer = (callback: () => void) => void;
 
 const BACKOFF_MIN_MS = 20;

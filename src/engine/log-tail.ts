@@ -45,7 +45,7 @@ const AGAIN: AppendResult = { type: 'again' };
 export class LogTail {
   flying: PendingAppend | undefined = undefined;
   readonly watermarks: Watermarks;
-  /** Bytes of the log from its very first entry up to `head`. */
+  /** Size of the log in bytes, from its first entry up to `head`. */
   logBytes: number;
   /** Number of durable entries with events that no snapshot contains yet. */
   entriesSinceSnapshot: number;
@@ -91,8 +91,8 @@ export class LogTail {
   }
 
   /**
-   * Detaches the waiting replies from the pending append and returns them. The append continues without them, and the
-   * caller must answer them.
+   * Detaches the waiting replies from the pending append and returns them, so that the caller can answer them. The
+   * append continues without them.
    */
   silence(): Pick<Batch, 'commands' | 'queries'> | undefined {
     const flight = this.flying;

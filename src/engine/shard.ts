@@ -75,8 +75,8 @@ export type ShardState =
 
 export interface ShardLimits {
   /**
-   * Maximum number of requests that wait because the entry being formed is full, and maximum number of replies that are
-   * held back for one entry.
+   * Maximum number of requests that wait because the entry being formed is full. Also the maximum number of replies
+   * that wait for one entry.
    */
   readonly mailboxMax: number;
   /**
@@ -114,7 +114,7 @@ export interface ShardDeps {
   readonly rules: Rules;
   readonly limits: ShardLimits;
   readonly memory: { readonly isFull: boolean };
-  /** Archive for closed rounds; undefined if all rounds stay in memory. */
+  /** The archive for closed rounds; undefined if all rounds stay in memory. */
   readonly archive: ShardArchive | undefined;
   readonly observer: ShardObserver;
   /** Requests a flush; see GroupCommit. */
@@ -129,16 +129,16 @@ export interface ShardDeps {
 
 /** The wallets of a serving shard, for a snapshot. The wallets continue to change. */
 export interface SnapshotSource {
-  /** A different object than before if the shard was recovered in between. */
+  /** A recovery of the shard creates a new object. */
   readonly wallets: Wallets;
   /** The newest durable entry. */
   readonly head: Head;
-  /** Sequence of the newest entry whose events are in `wallets`; this may be the entry that is being formed. */
+  /** The sequence of the newest entry whose events are in `wallets`; this may be the entry that is being formed. */
   readonly applied: number;
   readonly timeMs: number;
   /** Ledger totals of the log up to `head`. The object continues to change with the log. */
   readonly tallies: LedgerTotals;
-  /** Bytes of the log from its very first entry up to `head`. */
+  /** Size of the log in bytes, from its first entry up to `head`. */
   readonly logBytes: number;
   /** Number of durable entries with events that are in no snapshot. */
   readonly entriesSinceSnapshot: number;
@@ -186,7 +186,7 @@ export class Shard implements FlushMember, Carrier {
   /** Called when the shard is drained or stops draining. */
   private onStill: (() => void) | undefined = undefined;
   private stopReason: string | undefined = undefined;
-  /** Time at which the pending append was first sent, on the monotonic clock. */
+  /** The time at which the pending append was first sent, on the monotonic clock. */
   private departedMs = 0;
   /** Replies that have become durable and that the shard releases later in this turn. */
   private pendingReplies: { readonly flight: PendingAppend; readonly landedMs: number } | undefined = undefined;
@@ -293,7 +293,7 @@ export class Shard implements FlushMember, Carrier {
     return { wallets, tallies, head, applied: watermarks.applied, timeMs: nowMs, logBytes, entriesSinceSnapshot };
   }
 
-  /** Records that a new snapshot contains all log entries except the newest `entries` ones. */
+  /** Records that a new snapshot contains all log entries except the newest `entries`. */
   snapshotTaken(entries: number): void {
     this.mustTail().entriesSinceSnapshot = entries;
   }
@@ -761,7 +761,7 @@ function aboutOf(request: Request): { request: string; requestId?: string; usern
   };
 }
 
-/** True if the event adds something that stays in memory until a later event closes it. */
+/** True if the event adds an item that stays in memory until a later event closes it. */
 function opensSomething(event: Event): boolean {
   if (event.type === 'player-created' || event.type === 'player-imported' || event.type === 'money-requested')
     return true;

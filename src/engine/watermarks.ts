@@ -2,7 +2,7 @@ import { assert } from '../base/assert.js';
 import type { Lsn } from '../ports/lsn.js';
 
 /**
- * Progress of a shard, as sequence numbers in its log:
+ * The progress of a shard, as sequence numbers in its log:
  *
  *   applied >= appended >= durable
  *

@@ -21,18 +21,18 @@ export function parseAddress(text: string): Address | undefined {
   return Uint8Array.from(ipaddr.process(text).toByteArray());
 }
 
-/** Address from a socket's 4 or 16 bytes; undefined if the socket provides none. */
+/** The address from a socket's 4 or 16 bytes; undefined if the socket provides none. */
 export function addressOf(bytes: Uint8Array): Address | undefined {
   if (bytes.length !== IPV6_BYTES) return bytes.length === IPV4_BYTES ? bytes : undefined;
   return isMapped(bytes) ? bytes.subarray(IPV6_BYTES - IPV4_BYTES) : bytes;
 }
 
-/** Human-readable form of the address. */
+/** The human-readable form of the address. */
 export function formatAddress(address: Address): string {
   return ipaddr.fromByteArray([...address]).toString();
 }
 
-/** Set of networks. */
+/** A set of networks. */
 export class AddressList {
   private constructor(private readonly networks: readonly Network[]) {}
 
@@ -72,7 +72,7 @@ function mustNetwork(text: string): Network {
   return network;
 }
 
-/** Mask for byte `n` of a prefix that is `bits` long. */
+/** The mask for byte `n` of a prefix that is `bits` long. */
 function maskOf(bits: number, n: number): number {
   const covered = Math.min(Math.max(bits - n * BITS, 0), BITS);
   return 0xff & (0xff << (BITS - covered));

@@ -1,7 +1,7 @@
 import type { Clock } from '../base/clock.js';
 import { type Cancel, systemTimers } from '../base/timers.js';
 
-/** Request waiting for its answer; a node of the linked list in `Admission`. */
+/** A request waiting for its answer; a node of the linked list in `Admission`. */
 export interface Pending {
   older: Pending | undefined;
   newer: Pending | undefined;

@@ -19,7 +19,7 @@ export interface CallbackService {
 
 export interface CallbackSettings extends AdmissionSettings {
   readonly host: string;
-  /** Port to listen on; 0 selects a free port. */
+  /** The port to listen on; 0 selects a free port. */
   readonly port: number;
   /** Additional endpoint paths. */
   readonly aliases: ReadonlyMap<string, Endpoint>;

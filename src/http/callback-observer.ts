@@ -2,7 +2,7 @@ import type { CallbackFailure } from '../callback/failures.js';
 import type { BodyRefusal } from '../callback/refusal.js';
 import type { Endpoint } from '../wallet/command.js';
 
-/** Outcome of a request: accepted, or the failure in its answer. */
+/** The outcome of a request: accepted, or the failure in its answer. */
 export type Outcome = 'accepted' | CallbackFailure;
 /** `other` means that neither the path nor the method belongs to a callback. */
 export type Addressed = Endpoint | 'other';

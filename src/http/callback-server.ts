@@ -21,7 +21,7 @@ import type {
   TlsFiles,
 } from './http-port.js';
 
-/** Current state of the listener. */
+/** The current state of the listener. */
 export interface ListenerMeasures {
   readonly inFlight: number;
   readonly connections: number;
@@ -247,7 +247,7 @@ export class CallbackServer {
     this.send(res, failure, isHead(req), false);
   }
 
-  /** Reason why this caller is refused, for the log. */
+  /** The reason why this caller is refused, for the log. */
   private findRefusal(res: HttpResponse, req: HttpRequest): string | undefined {
     return this.callers.isAllowed(res, req) ? this.callers.findForeign(res, req) : 'address not allowed';
   }

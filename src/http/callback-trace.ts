@@ -6,10 +6,10 @@ import type { Outcome } from './callback-observer.js';
 /** Times by the monotonic clock; undefined for a stage that was not reached. */
 export interface CallbackTimes {
   readonly startedMs: number;
-  /** Time at which the whole body had arrived. */
+  /** The time at which the whole body had arrived. */
   readonly readMs: number | undefined;
   readonly turn: TurnTimes | undefined;
-  /** Time at which the answer was ready to send. */
+  /** The time at which the answer was ready to send. */
   readonly readyMs: number | undefined;
   readonly endedMs: number;
 }

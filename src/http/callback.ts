@@ -31,14 +31,14 @@ export class Callback implements Pending, Replier<CallbackReply> {
   private isDone = false;
   private chunks: Buffer[] | undefined = undefined;
   private claim: SignatureClaim | undefined = undefined;
-  /** Human-readable sender; set whenever there is a claim. */
+  /** The human-readable sender; set whenever there is a claim. */
   private from: (() => string) | undefined = undefined;
   /**
-   * Request body, set once it has completely arrived and been verified. Dropped once the callback is answered: during
-   * an outage, the executor may hold this callback long after its bytes stopped counting toward the limit.
+   * The request body, set once it has completely arrived and been verified. Dropped once the callback is answered:
+   * during an outage, the executor may hold this callback long after its bytes stopped counting toward the limit.
    */
   private text: string | undefined = undefined;
-  /** Compression format of the body, if any. Compressed bodies are refused. */
+  /** The compression format of the body, if any. Compressed bodies are refused. */
   private compression: string | undefined = undefined;
   /** Undefined if the callback is not traced. */
   private trace: CallbackTrace | undefined = undefined;
@@ -238,7 +238,7 @@ export function sendFailure(res: HttpResponse, failure: CallbackFailure, body: s
   });
 }
 
-/** Compression format of the body, detected from its first bytes. Deflate and brotli have no signature. */
+/** The compression format of the body, detected from its first bytes. Deflate and brotli have no signature. */
 function compressionOf(bytes: Buffer): string | undefined {
   if (bytes[0] === 0x1f && bytes[1] === 0x8b) return 'gzip';
   return bytes.length > 4 && bytes.readUInt32LE() === 0xfd2fb528 ? 'zstd' : undefined;

@@ -58,8 +58,8 @@ export class Callers {
   }
 
   /**
-   * Reason, from a small fixed set for the log, why a request does not come from a program on this machine. Undefined
-   * if the request is allowed. Skipped if callers authenticate themselves.
+   * The reason, from a small fixed set for the log, why a request does not come from a program on this machine.
+   * Undefined if the request is allowed. Skipped if callers authenticate themselves.
    */
   findForeign(res: HttpConnection, req: HttpRequest): string | undefined {
     if (!this.rules.trustsLoopback) return undefined;
@@ -79,8 +79,8 @@ export class Callers {
   }
 
   /**
-   * Human-readable address of a refused request, with the peer's address if a proxy forwarded it. Returns a function,
-   * because the text may be needed after the headers are gone.
+   * The human-readable address of a refused request, with the peer's address if a proxy forwarded it. Returns a
+   * function, because the text may be needed after the headers are gone.
    */
   describe(res: HttpConnection, req: HttpRequest): () => string {
     if (this.rules.proxies === undefined) return () => this.describePeer(res);
@@ -92,12 +92,12 @@ export class Callers {
     return () => `${nameOf(caller)}${said} by ${nameOf(peer)}`;
   }
 
-  /** Human-readable remote end of a connection. */
+  /** The human-readable remote end of a connection. */
   describePeer(res: HttpConnection): string {
     return nameOf(peerOf(res));
   }
 
-  /** Address from which a request comes; undefined if a trusted proxy provides no valid address. */
+  /** The address from which a request comes; undefined if a trusted proxy provides no valid address. */
   private maybeCaller(peer: Address | undefined, res: HttpConnection, req: HttpRequest): Address | undefined {
     const { proxies, forwardedBy } = this.rules;
     if (peer === undefined || proxies === undefined || !proxies.has(peer)) return peer;
@@ -128,8 +128,8 @@ function forwardedFor(req: HttpRequest): string[] {
 }
 
 /**
- * Address of the caller behind trusted proxies. Each proxy appends its peer's address, so reads backwards to the first
- * address that is not a trusted proxy.
+ * The address of the caller behind trusted proxies. Each proxy appends its peer's address, so reads backwards to the
+ * first address that is not a trusted proxy.
  */
 function behindProxies(peer: Address, hops: readonly string[], proxies: AddressList): Address | undefined {
   let address: Address | undefined = peer;

@@ -71,7 +71,7 @@ export class ConnectionGuard {
   }
 }
 
-/** Key of the remote address; empty if the remote end has disconnected. */
+/** The key of the remote address; empty if the remote end has disconnected. */
 function keyOf(res: HttpConnection): string {
   const bytes = addressOf(new Uint8Array(res.getRemoteAddress())) ?? new Uint8Array();
   return Buffer.from(bytes.length === IPV4_BYTES ? bytes : bytes.subarray(0, IPV6_PREFIX_BYTES)).toString('hex');

@@ -5,7 +5,7 @@
 export interface HttpRequest {
   /** Empty if there is no such header. */
   getHeader(lowerCaseName: string): string;
-  /** Path without the query. */
+  /** The path without the query. */
   getUrl(): string;
   /** In lower case. */
   getMethod(): string;
@@ -59,7 +59,7 @@ export interface TlsFiles {
 }
 
 export interface HttpLibrary {
-  /** Name for the log. */
+  /** The name for the log. */
   readonly name: string;
   /** Creates an app, with TLS if certificate files are given. Throws if the files are invalid. */
   createApp(tls: TlsFiles | undefined): HttpApp;

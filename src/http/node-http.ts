@@ -17,7 +17,9 @@ import type {
 import { readProxyHeader } from './proxy-header.js';
 
 const HEADERS_BYTES_MAX = 16_384;
-/** Time for the TLS handshake and the headers of a request. uWebSockets.js closes the connection after 8 to 12 s. */
+/**
+ * The time for the TLS handshake and the headers of a request. uWebSockets.js closes the connection after 8 to 12 s.
+ */
 const IDLE_MS = 10_000;
 const SWEEP_MS = 1000;
 /** `NodeApp` closes idle connections; the callback listener closes connections whose body is late. */

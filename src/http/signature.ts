@@ -3,7 +3,7 @@ import { formatSpan } from '../base/time.js';
 
 /** Secret that the platform may use for signing. */
 export interface SignatureKey {
-  /** Human-readable name of the key. */
+  /** The human-readable name of the key. */
   readonly id: string;
   readonly secret: KeyObject;
 }
@@ -18,7 +18,7 @@ export interface Unsigned {
     | 'sapi-timestamp is not in milliseconds since 1970'
     | 'timestamp too far from now'
     | 'wrong signature';
-  /** Human-readable description of the received headers. */
+  /** A human-readable description of the received headers. */
   readonly detail?: string;
 }
 
@@ -50,7 +50,7 @@ export function parseKeys(text: string): readonly SignatureKey[] {
   return keys;
 }
 
-/** Signature of a request: hex(HMAC-SHA256(secret, body + "." + timestamp)); see docs/decisions.md section 6. */
+/** The signature of a request: hex(HMAC-SHA256(secret, body + "." + timestamp)); see docs/decisions.md section 6. */
 export function sign(secret: KeyObject, body: Uint8Array, timestamp: string): string {
   return createHmac('sha256', secret).update(body).update(`.${timestamp}`).digest('hex');
 }

@@ -1,4 +1,4 @@
-/** State of a connection: silent (no request yet), idle (last answer sent) or busy (waiting for an answer). */
+/** The state of a connection: silent (no request yet), idle (last answer sent) or busy (waiting for an answer). */
 export type Standing = 'silent' | 'idle' | 'busy';
 
 export interface ConnectionLimits {

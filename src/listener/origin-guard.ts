@@ -21,7 +21,7 @@ const CARRIERS: ReadonlyMap<string, readonly [name: string, carrier: Carrier]> =
   ['via', ['Via', 'proxy']],
   ['x-real-ip', ['X-Real-IP', 'proxy']],
 ]);
-/** Placeholder for a header name. */
+/** A placeholder for a header name. */
 export const PROXY_PROTOCOL = 'proxy protocol';
 const FORWARDED_PREFIX = 'x-forwarded-';
 
@@ -29,12 +29,12 @@ export function isLoopbackHost(host: string): boolean {
   return LOOPBACK_HOST.test(host);
 }
 
-/** Kind of program that adds a header with this lower-case name; undefined if any program may send it. */
+/** The kind of program that adds a header with this lower-case name; undefined if any program may send it. */
 export function carrierOf(name: string): Carrier | undefined {
   return CARRIERS.get(name)?.[1] ?? (name.startsWith(FORWARDED_PREFIX) ? 'proxy' : undefined);
 }
 
-/** Log text from a small fixed set: the header that reveals the request's origin, and the remedy. */
+/** The log text from a small fixed set: the header that reveals the request's origin, and the remedy. */
 export function describeCarried(name: string, cure: string): string {
   if (name === 'host') return `its Host is not a name of this machine: ${cure}`;
   if (name === PROXY_PROTOCOL) return `a proxy sent it with the PROXY protocol: ${cure}`;

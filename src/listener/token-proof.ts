@@ -1,9 +1,9 @@
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 import type { Socket } from 'node:net';
 
-/** Operator API path where a server proves that it knows a token. */
+/** The operator API path where a server proves that it knows a token. */
 export const PROOF_PATH = '/v1/proof';
-/** Error code of a server that can prove tokens but does not know this one. */
+/** An error code of a server that can prove tokens but does not know this one. */
 export const UNKNOWN_TOKEN = 'unknown-token';
 const KEY_PURPOSE = 'walletd proof of a token 1';
 const KEY_BYTES = 32;

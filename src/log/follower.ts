@@ -34,8 +34,8 @@ export interface Taking {
   /** The newest entry known to be acknowledged. The log must contain this entry, unless it was trimmed. */
   readonly told: Position | undefined;
   /**
-   * Deadline of an offer, on the monotonic clock. After it, the former owner serves again, and may acknowledge entries
-   * that `told` lacks. Infinity without an offer.
+   * Deadline of an offer, on the monotonic clock. After the deadline, the former owner serves again, and may
+   * acknowledge entries newer than `told`. Infinity without an offer.
    */
   readonly untilMs: number;
 }

@@ -21,9 +21,9 @@ const PAGE_ENTRIES = 256;
  * fence of an accepted loss. Errors of an outage are passed on.
  *
  * Each page can be iterated only once, and the iteration over pages stops after a page that was not read to its end.
- * Entries are decoded one at a time. If a whole page were decoded at once, its events would survive until the end of
- * the page, and garbage collection would take as long as all other work: with entries of 100 events, 75 MB of log were
- * read per CPU second instead of 185 MB.
+ * Entries are decoded one at a time. If a whole page were decoded at once, its events would stay in memory until the
+ * end of the page, and garbage collection would take as long as all other work. With entries of 100 events, a CPU
+ * second then read 75 MB of log instead of 185 MB.
  */
 export function readLog(shard: number, after: Head, { wal, format }: LogReaderDeps): Pages<Entry> {
   return readPages(shard, after, wal, (bytes) => decodeEntry(bytes, shard, format), checkNoLoss);
@@ -96,7 +96,7 @@ export async function hasEntry(shard: number, head: Head, deps: LogReaderDeps): 
   return found !== undefined && isSameHead(found.entry.head, head);
 }
 
-/** The newest time in an entry. It differs from the entry's own time, which is that of its first event. */
+/** The newest time in an entry. The entry's own time is that of its first event. */
 export function newestTimeOf(entry: Entry): number {
   return entry.events[entry.events.length - 1]?.timeMs ?? entry.timeMs;
 }

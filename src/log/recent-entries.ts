@@ -9,7 +9,7 @@ export const PIECE_ENTRIES = 1000;
  */
 export class RecentEntries {
   private entries: EncodedEntry[] = [];
-  /** Index of the oldest kept entry. Older ones are removed from the array in batches. */
+  /** The index of the oldest kept entry. Older ones are removed from the array in batches. */
   private start = 0;
   private bytes = 0;
 

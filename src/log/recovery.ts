@@ -77,7 +77,7 @@ export interface Rebuild {
   readonly genesis: Head;
   /** The log's head when the rebuild began. After a takeover, this is the head before the fence. */
   readonly found: Head;
-  /** Target of the replay: `found`, or the fence after it. */
+  /** The target of the replay: `found`, or the fence after it. */
   readonly target: Head;
 }
 

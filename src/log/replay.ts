@@ -13,16 +13,16 @@ import type { ReadEntry } from './log-reader.js';
 import { logTimeAfter } from './log-time.js';
 import { DamagedSnapshotError, readSnapshot, type SnapshotReaderDeps } from './snapshot-reader.js';
 
-/** State of a shard after replaying its log up to `head`. */
+/** The state of a shard after replaying its log up to `head`. */
 export interface Reached {
   readonly wallets: Wallets;
   readonly tallies: LedgerTotals;
   readonly head: Head;
-  /** Upper bound of all entry timestamps, in ms. */
+  /** The upper bound of all entry timestamps, in ms. */
   readonly timeMs: number;
-  /** Bytes of the log from its very first entry. */
+  /** Size of the log in bytes, from its first entry. */
   readonly logBytes: number;
-  /** Number of entries with events that are in no snapshot, or that were replayed after one. */
+  /** Number of entries whose events are in no snapshot, or were replayed after one. */
   readonly tailEntries: number;
   /** Keys of the rounds that left memory during the replay; undefined unless the caller requested them. */
   readonly left: EvictedKeys | undefined;
@@ -42,7 +42,7 @@ export class Replay {
   head: Head;
   /** Log time at the head, in ms: never goes back unless a fence sets it back (log-time.ts). */
   timeMs: number;
-  /** Total bytes of the log from its very first entry up to the head. */
+  /** Size of the log in bytes, from its first entry up to the head. */
   logBytes: number;
   /** Number of entries taken so far, without fences. */
   batches = 0;
@@ -99,7 +99,7 @@ export class Replay {
     this.left = new EvictedKeys(this.manifest?.end ?? this.start, this.tallies.neverArchived ? 'nothing' : 'snapshot');
   }
 
-  /** Human-readable name of the starting point. */
+  /** The human-readable name of the starting point. */
   get name(): string {
     return this.manifest === undefined ? 'the first entry' : `snapshot ${this.manifest.id}`;
   }
@@ -144,8 +144,8 @@ export class Replay {
   }
 
   /**
-   * Applies an event that the snapshot may already contain. The event is counted in any case, because the snapshot's
-   * ledger totals are those at its start.
+   * Applies an event that the snapshot may already contain. The event always counts in the ledger totals, because the
+   * snapshot's totals are those at its start.
    */
   private applyNew(event: Event, lsn: Lsn): void {
     this.apply(event, lsn);
@@ -191,7 +191,7 @@ export class Replay {
   }
 }
 
-/** Opens a replay from this snapshot, or returns the error that describes the damage. */
+/** Opens a replay from this snapshot. If the snapshot is damaged, returns the error that describes the damage. */
 export async function openReplay(manifest: Manifest, deps: SnapshotReaderDeps): Promise<Replay | DamagedSnapshotError> {
   try {
     return await Replay.ofSnapshot(manifest, deps);

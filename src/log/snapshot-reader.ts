@@ -8,7 +8,7 @@ export class DamagedSnapshotError extends RecoveryError {
   constructor(
     readonly shard: number,
     readonly id: string,
-    /** Human-readable description of the damage. */
+    /** A human-readable description of the damage. */
     readonly reason: string,
   ) {
     super(`snapshot ${id} of shard ${shard} is damaged: ${reason}`);

@@ -22,7 +22,7 @@ export interface TakeOverDeps extends RetryPolicy {
   readonly format: EntryFormat;
   readonly clock: Clock;
   readonly owner: Owner;
-  /** 16 hexadecimal digits that distinguish this fence from every other. */
+  /** Random 16 hexadecimal digits that distinguish this fence from every other. */
   readonly newNonce: () => string;
   /**
    * True if an operator has confirmed this clock. Log time that is far ahead is then set back. If undefined, the clock
@@ -112,7 +112,7 @@ export async function ownerOf(
   return first === undefined ? undefined : format.decode(first).owner;
 }
 
-/** Human-readable description of the owner. */
+/** A human-readable description of the owner. */
 export function describeOwner(owner: Owner | undefined): string {
   if (owner === undefined) return 'an owner without a fence';
   return `process ${owner.pid} on ${owner.host}, started ${new Date(owner.startedMs).toISOString()}`;
@@ -135,8 +135,8 @@ async function timeOfNewest(shard: number, head: Head, deps: TakeOverDeps): Prom
 }
 
 /**
- * The entry's newest time, or 0 if the entry is unreadable. Only the recovery of that shard, which comes later, then
- * fails; the takeover of the other shards continues.
+ * The entry's newest time, or 0 if the entry is unreadable. The takeover then continues with all shards; only the later
+ * recovery of this shard fails.
  */
 function timeOf(bytes: Buffer, { format }: TakeOverDeps): number {
   try {

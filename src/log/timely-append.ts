@@ -25,7 +25,7 @@ export class OverdueError extends RecoveryError {
  * `untilMs`. Sends nothing after that time, even if opening a connection takes long, and does not trust answers that
  * arrive long after it. Compare-and-set alone is not sufficient: a failover may lose entries that were acknowledged
  * meanwhile, and the log then looks unchanged. An append that is sent in time but executed late runs on the server to
- * which it was sent. There it comes before all later appends, which then conflict.
+ * which it was sent. On that server it precedes all later appends, which then conflict.
  */
 export function timelyAppend(wal: Pick<Wal, 'append'>, untilMs: number, clock: Clock): Pick<Wal, 'append'> {
   const isPast = (ms: number) => clock.monotonicMs() >= ms;

@@ -7,7 +7,8 @@ const TAG_BYTES = 16;
 const COUNTER_BYTES = 6;
 
 /**
- * Error for a frame that lacks the peer's authentication tag, or that is not at the position at which the peer sent it.
+ * An error for a frame that lacks the peer's authentication tag, or that is not at the position at which the peer sent
+ * it.
  */
 export class ForgedFrame extends Error {
   override readonly name = 'ForgedFrame';

@@ -5,12 +5,14 @@ import { OldHandshake } from './old-handshake.js';
 import type { Side } from './side.js';
 
 /**
- * Version of the link protocol. It is raised when members send messages that an older version would misread. Each end
- * sends the newest version that it supports. The keys of a link are derived from these bytes, so a relay between the
- * ends cannot lower the version.
+ * The version of the link protocol. It is raised when members send messages that an older version would misread. Each
+ * end sends the newest version that it supports. The keys of a link are derived from these bytes, so a relay between
+ * the ends cannot lower the version.
  */
 export const WIRE = 2;
-/** Path of the WebSocket request for members that wait for the listener's hello. Members with WIRE 1 request `/`. */
+/**
+ * The path of the WebSocket request for members that wait for the listener's hello. Members with WIRE 1 request `/`.
+ */
 export const LINK_PATH = '/2';
 
 const NONCE_BYTES = 32;

@@ -38,13 +38,13 @@ export interface Handshake {
   hear(frame: Buffer, isBytes: boolean): Heard;
 }
 
-/** Identity that a member shows to a peer that has proved that it knows the secret. */
+/** The identity that a member shows to a peer that has proved that it knows the secret. */
 export interface Member {
   readonly storeId: string;
   readonly tag: string;
 }
 
-/** Human-readable reason to refuse a peer that knows the secret; undefined to accept it. */
+/** A human-readable reason to refuse a peer that knows the secret; undefined to accept it. */
 export function refusalOf(theirs: Member, { storeId, tag }: LinkDeps): string | undefined {
   if (!TAG.test(theirs.tag)) return 'its hello is not that of a walletd node';
   if (theirs.storeId !== storeId) return `it serves a different store, ${theirs.storeId}`;

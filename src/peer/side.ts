@@ -1,2 +1,2 @@
-/** End of a link: the dialling end or the listening end. */
+/** The end of a link: the dialling end or the listening end. */
 export type Side = 'dials' | 'listens';

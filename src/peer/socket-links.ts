@@ -50,7 +50,7 @@ interface Dialled {
   readonly tag: string;
   readonly address: PeerAddress;
   timer: NodeJS.Timeout | undefined;
-  /** Last problem that was logged. It is not logged again. */
+  /** The last problem that was logged. It is not logged again. */
   trouble: string | undefined;
 }
 

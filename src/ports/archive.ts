@@ -10,11 +10,11 @@ export interface ArchiveRecord {
   /** Day of the round's last change: days since 1970, UTC. */
   readonly day: number;
   /**
-   * Hash of the username, 32 bits. Different usernames can have the same hash; the serialized round contains the
+   * The hash of the username, 32 bits. Different usernames can have the same hash; the serialized round contains the
    * username.
    */
   readonly player: number;
-  /** Hash of the round's product and id, 32 bits. */
+  /** The hash of the round's product and id, 32 bits. */
   readonly round: number;
   /** Durable end of the shard's log when the round was serialized. */
   readonly lsn: Lsn;
@@ -30,8 +30,8 @@ export interface ArchiveRecord {
 }
 
 /**
- * Newest archive version. The first record that needs it raises the archive to this version, so that an older walletd
- * refuses to open the archive.
+ * The newest archive version. The first record that needs it raises the archive to this version, so that an older
+ * walletd refuses to open the archive.
  */
 export const ARCHIVE_VERSION = 2;
 /** The version of an archive in which no record contains remembered messages. */
@@ -56,13 +56,13 @@ export function compareAge(one: Pick<ArchiveRecord, 'lsn' | 'index'>, other: typ
 
 /** A transaction of the round. */
 export interface ArchivedId {
-  /** Hash of product and id, 32 bits. */
+  /** The hash of product and id, 32 bits. */
   readonly id: number;
-  /** Version of the wallet after this transaction; 0 for transactions that do not appear in lists. */
+  /** The version of the wallet after this transaction; 0 for transactions that do not appear in lists. */
   readonly version: number;
 }
 
-/** The key of a lookup: a round, or a transaction in a round. */
+/** The key of a lookup, which is a round or a transaction in a round. */
 export interface ArchiveKey {
   readonly player: number;
   readonly kind: 'round' | 'transaction';
@@ -79,7 +79,7 @@ export interface FreshKeys {
 export interface MissingDay {
   /** The day. Absent if the file that lists the days is damaged and lacks rows. */
   readonly day?: number;
-  /** Human-readable name of the damaged file: the day's file, or the list of days. */
+  /** The human-readable name of the damaged file: the day's file, or the list of days. */
   readonly place: string;
   /** Minimum number of records of the day, over all shards. */
   readonly had: number;
@@ -154,7 +154,7 @@ export interface Archive {
   all(shard: number, day: number): AsyncIterable<readonly ArchiveRecord[]>;
   /**
    * All keys of a shard and day for which `find` can find a record, in batches. If a record is damaged, its readable
-   * keys are included, and the iteration finally rejects with a `DamagedArchiveError`.
+   * keys are included, and the iteration ends by rejecting with a `DamagedArchiveError`.
    */
   names(shard: number, day: number): AsyncIterable<readonly ArchiveKey[]>;
   /**

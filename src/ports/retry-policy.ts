@@ -42,7 +42,7 @@ export async function withRetries<T>(
   }
 }
 
-/** True if no retry can succeed, because the log is broken or walletd has a bug. */
+/** True if the log is broken or walletd has a bug, so that no retry can succeed. */
 export function isPermanent(error: unknown): boolean {
   return error instanceof RecoveryError || error instanceof AssertionFailure;
 }

@@ -14,7 +14,7 @@ export interface Turn {
 
 /** A completed append. Times are readings of the monotonic clock. */
 export interface CompletedAppend {
-  /** Time at which each command was decided. */
+  /** The time at which each command was decided. */
   readonly decidedMs: readonly number[];
   readonly landedMs: number;
   readonly replies: number;

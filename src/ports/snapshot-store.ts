@@ -18,7 +18,7 @@ import type { Head } from './wal.js';
  * count their events and each event contains that count.
  */
 
-/** Description of a chunk in the manifest. */
+/** The description of a chunk in the manifest. */
 export interface ChunkSummary {
   readonly bytes: number;
   readonly players: number;
@@ -64,7 +64,7 @@ export interface StoredSnapshot {
  */
 export interface SnapshotStore {
   snapshots(shard: number): Promise<readonly StoredSnapshot[]>;
-  /** Up to `count` chunks from `first` on; undefined for a missing chunk. */
+  /** Up to `count` chunks, beginning with `first`; undefined for a missing chunk. */
   readChunks(shard: number, id: string, first: number, count: number): Promise<readonly (Buffer | undefined)[]>;
   /** Begins a snapshot, which is unfinished until it is published. */
   beginSnapshot(shard: number, nonce: string, id: string): Promise<boolean>;
@@ -110,7 +110,7 @@ export interface SnapshotWallets {
 export interface SnapshotFormat {
   beginChunk(shard: number, id: string, index: number): ChunkWriter;
   sealManifest(manifest: Manifest): Buffer;
-  /** Decodes a manifest. Throws a `FormatError` that describes the fault. */
+  /** Decodes a manifest. Throws a `FormatError` that describes the damage. */
   openManifest(bytes: Buffer): Manifest;
   /** Checks a chunk. Throws a `FormatError` if the bytes differ from the description in the manifest. */
   checkChunk(manifest: Manifest, index: number, bytes: Buffer): void;

@@ -1,16 +1,16 @@
-/** Record of a member in the registry. */
+/** A record of a member in the registry. */
 export interface MemberRecord {
-  /** Human-readable node name, which survives restarts. */
+  /** The human-readable node name, which survives restarts. */
   readonly name: string;
-  /** Address at which peers reach the member. */
+  /** The address at which peers reach the member. */
   readonly host: string;
   readonly port: number;
   /** Availability zone; empty if there is none. Followers are placed outside the owner's zone if possible. */
   readonly zone: string;
   readonly version: string;
-  /** Newest stored format that the member can read. */
+  /** The newest stored format that the member can read. */
   readonly format: number;
-  /** Hash of the decision rules. If members differ, a warning is logged. */
+  /** The hash of the decision rules. If members differ, a warning is logged. */
   readonly rulesHash: string;
   /** True if the member hands over its shards and gets no new ones, because its process is about to end. */
   readonly isLeaving: boolean;
@@ -26,15 +26,15 @@ export interface MemberRecord {
   /** How long the member keeps closed rounds and ids. Undefined for an older walletd, which does not report it. */
   readonly retentionMs: number | undefined;
   /**
-   * Id of the member's archive. Null if it has no archive, and empty if the archive has not answered yet. Undefined for
-   * an older walletd, which does not report it.
+   * The id of the member's archive. Null if it has no archive, and empty if the archive has not answered yet. Undefined
+   * for an older walletd, which does not report it.
    */
   readonly archiveId: string | null | undefined;
   /** Tags of live members to which this member has no link. */
   readonly unreachable: readonly string[];
 }
 
-/** Shard assignment: which member should serve each shard. The logs decide which member actually serves it. */
+/** The shard assignment: which member should serve each shard. The logs decide which member actually serves it. */
 export interface Plan {
   /** By shard: the owner's tag; empty if no member can own the shard. */
   readonly owners: readonly string[];
@@ -42,11 +42,11 @@ export interface Plan {
   readonly followers: readonly (readonly string[])[];
   /** Shards that an operator has placed. Balancing does not move them. */
   readonly pinned: readonly number[];
-  /** Newest stored format that may be written, because all members can read it. It is never lowered. */
+  /** The newest stored format that may be written, because all members can read it. It is never lowered. */
   readonly format: number;
-  /** Id of the archive that logs may rely on, as in `MemberRecord`; undefined if no member has reported one. */
+  /** The id of the archive that logs may rely on, as in `MemberRecord`; undefined if no member has reported one. */
   readonly archiveId: string | undefined;
-  /** Reason and author, in human-readable form. */
+  /** The reason and author, in human-readable form. */
   readonly why: string;
   readonly by: string;
 }

@@ -77,7 +77,7 @@ export function appendOf({ shard, previous, entry }: Takeover): Append {
 }
 
 /**
- * Creates the fence that a shard's log gets after `head`. `newest` is the entry at that head; undefined if the log is
+ * Creates the fence that follows `head` in a shard's log. `newest` is the entry at that head; undefined if the log is
  * empty.
  */
 export type MakeFence = (shard: number, head: Head, newest: Buffer | undefined) => EncodedEntry;
@@ -130,13 +130,13 @@ export interface EntryHeader {
   readonly lsn: Lsn;
   readonly nonce: string;
   readonly previous: Head;
-  /** Log time, in ms, at which the entry was begun. It is never earlier than that of the previous entry. */
+  /** The log time, in ms, at which the entry was begun. It is never earlier than that of the previous entry. */
   readonly timeMs: number;
 }
 
 /**
- * Header of an entry that was read. It links the entry to the previous one. The checksum of the whole entry has been
- * verified.
+ * The header of an entry that was read. It links the entry to the previous one. The checksum of the whole entry has
+ * been verified.
  */
 export interface ReadHeader extends Omit<EntryHeader, 'previous'> {
   readonly head: Head;
@@ -159,7 +159,7 @@ export interface BatchWriter {
   seal(header: Omit<EntryHeader, 'timeMs'>): EncodedEntry;
 }
 
-/** Encoding of entries; see src/store/format/FORMAT.md. */
+/** The encoding of entries; see src/store/format/FORMAT.md. */
 export interface EntryFormat {
   beginBatch(timeMs: number): BatchWriter;
   encodeFence(header: EntryHeader, owner: Owner): EncodedEntry;

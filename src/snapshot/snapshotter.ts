@@ -39,7 +39,7 @@ export type SnapshotResult =
 
 /** The newest snapshot of a shard. */
 export interface NewestSnapshot {
-  /** Sequence of the entry after which replay begins. */
+  /** The sequence of the entry after which replay begins. */
   readonly sequence: number;
   /** Publication time, in log time. */
   readonly timeMs: number;
@@ -67,7 +67,7 @@ export const BACKGROUND: Pace = { restMs: 9, deadlineMs: Number.POSITIVE_INFINIT
 export const IMMEDIATE: Pace = { restMs: 0, deadlineMs: Number.POSITIVE_INFINITY };
 /** Length of a slice: time spent on wallets before other work can run. */
 const SLICE_MS = 1;
-/** Target size of a chunk. A chunk ends with the wallet that makes it exceed this size. */
+/** The target size of a chunk. A chunk ends with the wallet that makes it exceed this size. */
 export const CHUNK_BYTES = 128 * 1024;
 /** Maximum number of attempts to add a wallet in steps while commands keep changing it. */
 const ADD_ATTEMPTS = 3;

@@ -5,9 +5,9 @@ import { FormatError } from './format/format-error.js';
  * belong to the same store.
  */
 export interface ArchiveTie {
-  /** Archive id in the meta record; undefined if the record has none yet. */
+  /** The archive id in the meta record; undefined if the record has none yet. */
   readonly archiveId: string | undefined;
-  /** Kind and location of the store, in human-readable form. */
+  /** The kind and location of the store, in human-readable form. */
   readonly store: string;
   /**
    * Writes the id into a meta record that has none, and resolves with the id that the record then has. If there is no

@@ -8,7 +8,7 @@ import { FormatError, UnknownFormatError } from './format/format-error.js';
  * every balance, so walletd refuses to start with a different configuration.
  */
 export interface StoreMeta {
-  /** Id of the store, a UUID. */
+  /** The id of the store, a UUID. */
   readonly storeId: string;
   readonly formatVersion: number;
   readonly shards: number;
@@ -21,12 +21,13 @@ export interface StoreMeta {
    */
   readonly unknownTips?: 'credit' | 'reject';
   /**
-   * Version of the decisions that applies if no setting chooses one (src/node/settings/rules.ts). Absent in stores that predate
-   * version 2, which means 1.
+   * The version of the decisions that applies if no setting chooses one (src/node/settings/rules.ts). Absent in stores
+   * that predate version 2, which means 1.
    */
   readonly decisions?: number;
   /**
-   * Id (a UUID) of the archive that holds the store's closed rounds. Absent until walletd first starts with an archive.
+   * The id (a UUID) of the archive that holds the store's closed rounds. Absent until walletd first starts with an
+   * archive.
    */
   readonly archiveId?: string;
   /** Ids of the stores that `restore --shards` made this store from, oldest first. Absent in every other store. */
@@ -53,7 +54,7 @@ export function restoredMeta(meta: StoreMeta, made: Pick<StoreMeta, 'storeId' | 
   return { ...meta, ...made, restoredFrom: [...(meta.restoredFrom ?? []), meta.storeId] };
 }
 
-/** Copy of the record that names this archive, or none. */
+/** The copy of the record that names this archive, or none. */
 export function withArchive<M extends StoreMeta>(meta: M, archiveId: string | undefined): M {
   const { archiveId: _before, ...rest } = meta;
   return (archiveId === undefined ? rest : { ...rest, archiveId }) as M;

@@ -35,9 +35,9 @@ export interface LackingShard {
 type Noted = ReadonlyMap<number, { readonly entry: Position; readonly timeMs: number }>;
 
 /**
- * Record of the entries that this node has acknowledged, kept outside the store. It reveals lost entries when a store
- * comes back older, empty, or replaced by a different store. Each store has one small file, whose content is about a
- * second old. After a power failure the file has either the old or the new content, never a mixture.
+ * The record of the entries that this node has acknowledged, kept outside the store. It reveals lost entries when a
+ * store comes back older, empty, or replaced by a different store. Each store has one small file, whose content is
+ * about a second old. After a power failure the file has either the old or the new content, never a mixture.
  */
 export class NodeRecord {
   private writing: Promise<void> = Promise.resolve();
@@ -104,7 +104,7 @@ export class NodeRecord {
     for (const path of pathsOf(dirname(this.path), storeId)) rmSync(path, { force: true });
   }
 
-  /** Time of the last write by the file system's clock, in ms; undefined if there is no record. */
+  /** The time of the last write by the file system's clock, in ms; undefined if there is no record. */
   get writtenMs(): number | undefined {
     return statSync(this.path, { throwIfNoEntry: false })?.mtimeMs;
   }
@@ -113,7 +113,7 @@ export class NodeRecord {
     return this.shards.get(shard);
   }
 
-  /** Time when a shard's newest acknowledged entry was recorded, in ms; undefined if the record has no time. */
+  /** The time when a shard's newest acknowledged entry was recorded, in ms; undefined if the record has no time. */
   acknowledgedMs(shard: number): number | undefined {
     return this.times.get(shard);
   }

@@ -31,8 +31,8 @@ export interface Store {
    */
   examine(): Promise<readonly CheckResult[]>;
   /**
-   * Human-readable name of the server that receives appends; undefined if there is no such server, or no connection to
-   * it.
+   * The human-readable name of the server that receives appends; undefined if there is no such server, or no connection
+   * to it.
    */
   readonly server: string | undefined;
   close(): Promise<void>;

@@ -4,7 +4,7 @@ const STDOUT = 1;
 /** Maximum bytes of unread lines in memory. Further lines are dropped and counted. */
 const WAITING_BYTES_MAX = 1024 * 1024;
 const RETRY_MS = 100;
-/** Time that a slow reader has at exit to read the remaining lines. */
+/** The time that a slow reader has at exit to read the remaining lines. */
 const END_MS = 500;
 const PAUSE_MS = 10;
 

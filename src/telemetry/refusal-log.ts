@@ -6,7 +6,7 @@ const PAUSE_MS = 10_000;
 export class RefusalLog {
   /** Refusals since the last line, by reason. */
   private readonly counts = new Map<string, number>();
-  /** Sender of the first refusal since the last line. */
+  /** The sender of the first refusal since the last line. */
   private from = '';
   private timer: NodeJS.Timeout | undefined = undefined;
 

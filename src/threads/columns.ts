@@ -5,18 +5,18 @@ import type { Units } from '../wallet/amount.js';
 import type { Endpoint } from '../wallet/command.js';
 
 /*
- * Column layout for callbacks and replies that are sent between threads. Bodies stay text. Copying parsed objects takes
- * 5 us per callback, and this layout takes 0.5 us. Byte arrays would be as fast, but they live outside the heap, so V8
- * would run full garbage collections more often.
+ * The column layout for callbacks and replies that are sent between threads. Bodies stay text. Copying parsed objects
+ * takes 5 us per callback, and this layout takes 0.5 us. Byte arrays would be as fast, but they live outside the heap,
+ * so V8 would run full garbage collections more often.
  */
 
 export interface CallbackColumns {
-  /** Id of the first callback. The ids of the others follow it without a gap. */
+  /** The id of the first callback. The ids of the others follow it without a gap. */
   readonly firstId: number;
   readonly endpoints: readonly Endpoint[];
   readonly texts: readonly string[];
   readonly deadlinesMs: readonly number[];
-  /** Undefined from a node of a release that does not send it. Its callbacks count as signed. */
+  /** Undefined from a node whose release does not send it. Its callbacks count as signed. */
   readonly areSigned?: readonly boolean[];
   /** Indexes of the traced callbacks. Usually there are none. */
   readonly traced: readonly number[];
@@ -39,7 +39,7 @@ function isTraced(callback: SentCallback): boolean {
   return callback.isTraced;
 }
 
-/** Returns callback `i` on the receiving side. */
+/** Returns callback `i` of a received message. */
 export function callbackAt(columns: CallbackColumns, i: number): SentCallback {
   const { endpoints, texts, deadlinesMs, areSigned, traced } = columns;
   return {
@@ -82,7 +82,7 @@ export class ReplyColumns {
   }
 }
 
-/** Returns reply `i` on the receiving side. */
+/** Returns reply `i` of a received message. */
 export function replyAt(columns: ReplyColumns, i: number): CallbackReply {
   const reply = untracedReplyAt(columns, i);
   return columns.traced.length === 0 ? reply : { ...reply, turn: columns.turns[columns.traced.indexOf(i)] };

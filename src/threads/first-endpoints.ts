@@ -16,7 +16,8 @@ const SCRATCH_BYTES_MIN = 4096;
 export interface FirstEndpointsMeasures {
   readonly bodies: number;
   /**
-   * Period that the memory covers, in ms. It is shorter than the window after a start, or if the memory has been full.
+   * The period that the memory covers, in ms. The period is shorter than the window after a start, or after the memory
+   * was full.
    */
   readonly spanMs: number;
 }
@@ -39,11 +40,11 @@ export class FirstEndpoints {
   constructor(
     private readonly windowMs: number,
     private readonly key: HashKey,
-    /** Bodies from before this time are not remembered. The time is on the same clock as `nowMs` in `first`. */
+    /** Bodies older than this are not remembered. The time is on the same clock as `nowMs` in `first`. */
     private reachesToMs: number,
   ) {}
 
-  /** The endpoint to which this body was sent first. This is `endpoint` if the body is new. */
+  /** The endpoint to which this body was sent first; `endpoint` if the body is new. */
   first(endpoint: Endpoint, body: string, nowMs: number): Endpoint {
     const byteLength = this.write(body);
     const low = keyedHash(this.key, 0, 0, this.scratch, 0, byteLength, this.upper);
@@ -99,7 +100,7 @@ class Generation {
   bodies = 0;
   private lows: Uint32Array;
   private highs: Uint32Array;
-  /** Endpoint number of each slot; 0 if the slot is free. */
+  /** The endpoint number of each slot; 0 if the slot is free. */
   private endpoints: Uint8Array;
 
   constructor(
@@ -115,7 +116,7 @@ class Generation {
     return this.endpoints.length;
   }
 
-  /** Endpoint number stored with this hash, or 0. */
+  /** The endpoint number stored with this hash, or 0. */
   find(low: number, high: number): number {
     return this.endpoints[this.slotOf(low, high)] as number;
   }
@@ -133,7 +134,7 @@ class Generation {
     this.endpoints[slot] = endpoint;
   }
 
-  /** The slot with this hash, or the free slot where it belongs. */
+  /** The slot with this hash, or the free slot in which to insert it. */
   private slotOf(low: number, high: number): number {
     const mask = this.slots - 1;
     let slot = low & mask;

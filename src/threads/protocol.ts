@@ -12,8 +12,8 @@ import type { CallbackColumns, ReplyColumns } from './columns.js';
 import type { Move, MoveResult, ShardStatus } from './shards.js';
 
 /*
- * Messages between the main thread and a worker. Everything is batched, because each message has a fixed cost of about
- * the same size as that of its contents, and waking the other thread costs 45 us whatever the size.
+ * Messages between the main thread and a worker. Everything is batched: the fixed cost of a message is about as high as
+ * the cost of its contents, and waking the other thread takes 45 us for a message of any size.
  *
  *   main thread ──callbacks──> worker ──replies──> main thread
  *   main thread ──requests───> worker ──results──> main thread      (operators)
@@ -42,10 +42,10 @@ export type ToWorker =
 
 /** Fields that every message with replies or results has. */
 interface Durable {
-  /** The newest durable entry of each shard. It includes everything that the answers in this message show. */
+  /** The newest durable entry of each shard. This entry covers everything that the answers in this message show. */
   readonly durable: readonly (readonly [shard: number, lsn: Lsn])[];
   /**
-   * The time at which the answers became ready to be sent. They are added in one synchronous run, so they share one
+   * The time at which the answers became ready to be sent. One synchronous run adds all of them, so they share one
    * time.
    */
   readonly readyMs: number | undefined;

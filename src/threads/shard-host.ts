@@ -57,7 +57,7 @@ export interface HostDeps {
    * True if several nodes share the shards. This node then starts without shards, and keeps running if it loses one.
    */
   readonly isShared: boolean;
-  /** Checks the store. Throws a `RecoveryError` if it is not the one with which the process was started. */
+  /** Checks the store. Throws a `RecoveryError` unless it is the store with which the process was started. */
   readonly checkStore: () => Promise<void>;
   /** Creates metrics from these measurements and from the thread's counters. */
   readonly metrics: (shards: readonly HostMeasures[], firstEndpoints: FirstEndpointsMeasures) => readonly Metric[];
@@ -66,14 +66,16 @@ export interface HostDeps {
   readonly snapshots: SnapshotStore;
   readonly format: EntryFormat;
   readonly snapshotFormat: SnapshotFormat;
-  /** Sizes of the tables in memory, which `snapshotFormat` must use as well. Undefined: sizes for many players. */
+  /**
+   * Sizes of the tables in memory, which `snapshotFormat` must use as well. If undefined, the sizes suit many players.
+   */
   readonly tableSizes?: TableSizes;
   /** See `Shards.allowFormat`. */
   readonly allowFormat: (format: number) => void;
   readonly policy: SnapshotPolicy;
   /** Returns 16 random hexadecimal digits. */
   readonly newSnapshotId: () => string;
-  /** Newest acknowledged position of a shard, from this node's record file. */
+  /** The newest acknowledged position of a shard, from this node's record file. */
   readonly acknowledged: (shard: number) => Position | undefined;
   readonly genesis: (shard: number) => Head;
   readonly clock: Clock;
@@ -86,7 +88,7 @@ export interface HostDeps {
   readonly memory: { readonly isFull: boolean; readonly isHalfFull: boolean };
   readonly observer: HostObserver;
   readonly owner: Owner;
-  /** Prefix of the nonce of each fence by this process: 8 random hexadecimal digits that no other process uses. */
+  /** The prefix of the nonce of each fence by this process: 8 random hexadecimal digits that no other process uses. */
   readonly ownerTag: string;
   readonly newNonce: () => string;
   /** See `TakeOverDeps`. */
@@ -94,7 +96,7 @@ export interface HostDeps {
   readonly onFenced: OnFenced;
   /** Writes to a file the entries that the log has permanently lost. Resolves with the file's path. */
   readonly writeOrphans: (shard: number, entries: readonly EncodedEntry[]) => Promise<string>;
-  /** Time that this thread has waited for events since it started. */
+  /** The time that this thread has waited for events since it started. */
   readonly loopIdleMs: () => number;
   /** Idle time after which a wallet is hibernated. */
   readonly idleMs: number;
@@ -102,7 +104,7 @@ export interface HostDeps {
   readonly replayWindowMs: number;
   /** The archive for closed rounds; undefined if all rounds stay in memory. */
   readonly archive: Archive | undefined;
-  /** File that saves the archive's key filter for the next start. Undefined if the archive is on this machine. */
+  /** The file that saves the archive's key filter for the next start. Undefined if the archive is on this machine. */
   readonly names: KeyFile | undefined;
   /** How long closed rounds stay in memory before they are archived. */
   readonly memoryMs: number;
@@ -410,7 +412,7 @@ export class ShardHost implements ThreadShards {
     return this.deps.metrics(this.measures(), this.firstEndpoints.measures(this.deps.clock.monotonicMs()));
   }
 
-  /** Newest durable entry of each shard. */
+  /** The newest durable entry of each shard. */
   durable(): [shard: number, lsn: Lsn][] {
     return [...this.shards.values()].flatMap(({ id, durableHead }) =>
       durableHead === undefined ? [] : [[id, durableHead.lsn]],
@@ -488,7 +490,7 @@ export class ShardHost implements ThreadShards {
     else this.archives.get(id)?.follow(left);
   }
 
-  /** Data whose last change was before this time has expired. Undefined if nothing may be dropped or forgotten. */
+  /** Items last changed before this time have expired. Undefined if nothing may be dropped or forgotten. */
   private expiredBeforeMs(serverMs: number | undefined): number | undefined {
     if (!this.clockWatch.isTrusted()) return undefined;
     return expiredBeforeMs(this.clock.now(), this.deps.rules.retentionMs, this.confirmed, serverMs);

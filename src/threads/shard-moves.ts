@@ -57,7 +57,7 @@ export class ShardMoves {
   /** Number of shards that are being loaded from a snapshot. Further shards wait in `queue`. */
   private recovering = 0;
   private readonly queue: { readonly shard: number; readonly begin: () => void }[] = [];
-  /** Shards being loaded that callbacks wait for. They are loaded without pauses. */
+  /** Shards for which callbacks wait. They are loaded without pauses. */
   private readonly awaited = new Set<number>();
   private readonly handovers = new Map<number, Cancel>();
   /** Shards that this node is taking over. */
@@ -175,8 +175,8 @@ export class ShardMoves {
       this.deps.onRecovered(shard.id, recovered);
       return { type: 'taken', head: recovered.head };
     } catch (error) {
-      // The entries that have been read do not lead to the log's current content, but a snapshot may. So unload the
-      // shard, which is then loaded again.
+      // The entries that have been read do not lead to the log's current content, but a snapshot may. Unload the shard,
+      // so that it is loaded again from the snapshot.
       if (
         isPermanent(error) &&
         !(error instanceof FencedError || error instanceof MissingEntryError || error instanceof OverdueError) &&

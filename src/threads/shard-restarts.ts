@@ -23,10 +23,10 @@ import type { HostObserver, OnFenced } from './host-observer.js';
 export interface RestartDeps extends Omit<RecoveryDeps & TakeOverDeps, 'attemptsMax'> {
   /** The machine's own clock, without corrections. Restart budgets measure real time, not the time of the logs. */
   readonly realClock: Clock;
-  /** Checks the store. Throws a `RecoveryError` if it is not the one with which the process was started. */
+  /** Checks the store. Throws a `RecoveryError` unless it is the store with which the process was started. */
   readonly checkStore: () => Promise<void>;
   readonly genesis: (shard: number) => Head;
-  /** Prefix of the nonce of every fence by this process. No other process has the same prefix. */
+  /** The prefix of the nonce of every fence by this process. No other process has the same prefix. */
   readonly ownerTag: string;
   readonly observer: HostObserver;
   readonly isShared: boolean;

@@ -18,7 +18,7 @@ export interface ShardStatus {
   readonly state: ShardState;
   readonly players: number;
   readonly waiting: number;
-  /** Head of the newest durable entry. */
+  /** The head of the newest durable entry. */
   readonly head: Head | undefined;
   /** Log time in ms since 1970, an upper bound of all entry timestamps. It is 0 until the log has been read. */
   readonly timeMs: number;
@@ -55,8 +55,8 @@ export type Move =
     };
 
 /**
- * A paused shard resumes after this time if there is no new owner yet, on its thread's timer and by its replica
- * (src/replica/timers.ts, which gives the reason for the value).
+ * A paused shard resumes after this time if there is no new owner yet. Its thread's timer and its replica both ensure
+ * this. src/replica/timers.ts gives the reason for the value.
  */
 export const HANDOVER_MS = 400;
 
@@ -120,7 +120,7 @@ export interface Shards {
 /** The shards of one thread. The thread can also replace one that died; see `ShardHost.resume`. */
 export interface ThreadShards extends Shards {
   resume(acknowledged: ReadonlyMap<number, Lsn>): Promise<void>;
-  /** Newest durable entry of each shard. */
+  /** The newest durable entry of each shard. */
   durable(): readonly (readonly [shard: number, lsn: Lsn])[];
   /**
    * Like `carryOut`, but if another thread has the callback's shard, returns that shard and does not execute the

@@ -12,7 +12,7 @@ export class TurnWatch implements ShardObserver {
     this.turns.set(command, undefined);
   }
 
-  /** Removes and returns the times at which a command was decided; undefined if it was not decided. */
+  /** Removes and returns the times at which a command was decided; undefined if the command was not decided. */
   take(command: Command): TurnTimes | undefined {
     const times = this.turns.get(command);
     this.turns.delete(command);

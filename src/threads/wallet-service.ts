@@ -33,7 +33,7 @@ export class WalletService {
     private readonly deadlineMs: number,
     /** True if this node is connected to the cluster. Without a cluster it is always true. */
     private readonly isConnected: () => boolean = () => true,
-    /** Explanation of each shard's state, by shard; empty if there is none. */
+    /** The explanation of each shard's state, by shard; empty if there is none. */
     private readonly explanations: () => readonly object[] = () => [],
   ) {}
 
@@ -83,7 +83,7 @@ export class WalletService {
     return this.nextSnapshots;
   }
 
-  /** Human-readable status. It shows the head's LSN without the nonce and the checksum. */
+  /** A human-readable status. It shows the head's LSN without the nonce and the checksum. */
   status(): readonly object[] {
     const explanations = this.explanations();
     return this.shards.status().map(({ shard, state, players, waiting, head, reason }) => ({

@@ -152,7 +152,7 @@ export class WorkerPool implements Shards {
     });
   }
 
-  /** Status of a shard that is in no thread. If no thread is left, this process cannot serve the shard. */
+  /** The status of a shard that is in no thread. If no thread is left, this process cannot serve the shard. */
   private get elsewhere(): Pick<ShardStatus, 'state' | 'reason'> {
     if (this.hasThreads) return { state: 'away', reason: undefined };
     return { state: 'stopped', reason: this.slots[0]?.reason };
@@ -328,7 +328,7 @@ export class WorkerPool implements Shards {
   }
 }
 
-/** Answer for a shard that is in no thread or whose thread does not serve. */
+/** The answer for a shard that is in no thread or whose thread does not serve. */
 function busyIn(slot: WorkerSlot | undefined): BusyAnswer {
   if (slot === undefined) return MOVED;
   return slot.state === 'starting' ? STARTING : STOPPED;

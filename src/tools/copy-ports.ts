@@ -6,7 +6,7 @@ import type { StoreReader } from './store-reader.js';
 /** Formats of one store. They verify that each entry, chunk and manifest carries the id of that store. */
 export type StoreFormats = Pick<StoreReader, 'storeId' | 'shards' | 'format' | 'snapshotFormat' | 'genesis'>;
 
-/** Store to copy from, whether or not it is being served. It is never modified. */
+/** The store to copy from, whether or not it is being served. It is never modified. */
 export type SourceStore = StoreFormats & Pick<StoreReader, 'wal' | 'snapshots' | 'archive'>;
 
 /**
@@ -18,7 +18,7 @@ export type OpenFormats = (meta: Buffer) => StoreFormats & {
   readonly createdMs: number;
 };
 
-/** Store to copy into. */
+/** The store to copy into. */
 export interface TargetStore
   extends Pick<Wal, 'append' | 'read'>,
     Pick<SnapshotStore, 'snapshots' | 'beginSnapshot' | 'writeChunk' | 'publishSnapshot' | 'deleteSnapshot'> {

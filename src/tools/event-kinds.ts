@@ -19,7 +19,7 @@ import { nameOfSerialized } from '../wallet/state/serialized-round.js';
  * per change. Export prints one line per event, with every field of its changes.
  */
 
-/** Address of an event: its shard, its entry in the log, and its index within the entry. */
+/** The address of an event: its shard, its entry in the log, and its index within the entry. */
 export interface EventAddress {
   readonly shard: number;
   readonly lsn: Lsn;

@@ -5,7 +5,7 @@ import type { Coverage, SnapshotEnd } from './coverage.js';
 import { ToolError } from './store-reader.js';
 
 /**
- * End point of a restore: a time for all shards, or LSNs for some shards. In the latter case, all other shards are
+ * The end point of a restore: a time for all shards, or LSNs for some shards. In the latter case, all other shards are
  * restored to the end of their logs.
  */
 export type At =

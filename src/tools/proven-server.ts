@@ -34,10 +34,10 @@ export class UnprovenServer extends ToolError {
   }
 }
 
-/** Connection that carries one request at a time. */
+/** A connection that carries one request at a time. */
 interface Line {
   readonly agent: Agent;
-  /** Socket whose other end has proved that it knows the token. */
+  /** The socket whose other end has proved that it knows the token. */
   proven: Socket | undefined;
 }
 
@@ -124,7 +124,7 @@ interface ExchangeOptions {
 
 interface Exchanged {
   readonly socket: Socket;
-  /** Address of the other end of the connection. */
+  /** The address of the other end of the connection. */
   readonly address: string;
   /** Undefined if the request was not allowed on this connection, in which case nothing was sent. */
   readonly reply: Reply | undefined;

@@ -24,7 +24,7 @@ export interface StoreReader {
   readonly format: EntryFormat;
   readonly snapshots: Pick<SnapshotStore, 'snapshots' | 'readChunks'>;
   readonly snapshotFormat: SnapshotFormat;
-  /** Archive of closed rounds; undefined if the wallets keep all rounds. */
+  /** The archive of closed rounds; undefined if the wallets keep all rounds. */
   readonly archive?: Pick<Archive, 'days' | 'all' | 'find' | 'mark' | 'missingDays'> | undefined;
   readonly genesis: (shard: number) => Head;
   /** Returns the shard of a player. */
@@ -33,7 +33,7 @@ export interface StoreReader {
   readonly yieldTurn: () => Promise<void>;
 }
 
-/** Human-readable sentence about something that a tool cannot do, and the reason. */
+/** A human-readable sentence about something that a tool cannot do, and the reason. */
 export class ToolError extends UserError {
   override readonly name = 'ToolError';
 }

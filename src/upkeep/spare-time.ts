@@ -30,7 +30,7 @@ export class SpareTime {
   private budgetMs = BUDGET_MAX_MS;
   private earnedMs: number;
   private idleMs: number;
-  /** Time spent on pieces since idle time was last added to the budget. */
+  /** The time spent on pieces since idle time was last added to the budget. */
   private spentMs = 0;
 
   constructor(private readonly deps: SpareTimeDeps) {

@@ -5,8 +5,8 @@ export type Units = number;
 export const SCALE_MAX = 8;
 
 /**
- * Largest single amount that any setting can allow. Up to this limit, doubles distinguish neighbouring amounts with a
- * margin: the product value * 10^scale is off by less than a quarter of a unit, so rounding finds the right amount.
+ * The largest single amount that any setting can allow. Up to this limit, doubles distinguish neighbouring amounts with
+ * a margin: the product value * 10^scale is off by less than a quarter of a unit, so rounding finds the right amount.
  */
 export const AMOUNT_UNITS_MAX = 1e15;
 
@@ -20,7 +20,7 @@ const NOISE_UNITS = 1e-6;
  */
 const NOISE_ULPS = 2;
 
-/** Default for the largest single amount. Ten such amounts fit in a balance, whose maximum is 2^53 units. */
+/** The default for the largest single amount. Ten such amounts fit in a balance, whose maximum is 2^53 units. */
 const AMOUNT_UNITS_DEFAULT_MAX = Math.floor(2 ** 53 / 10);
 
 /** Below this limit, every amount has its own double, and printing that double gives exactly the amount's digits. */
@@ -41,7 +41,7 @@ export function tryUnits(value: number, scale: number): Units | undefined {
   const power = unitsPerWhole(scale);
   const product = value * power;
   if (!(product >= 0 && product <= AMOUNT_UNITS_MAX)) return undefined;
-  const units = Math.round(product) + 0; // + 0 turns -0 into a plain zero
+  const units = Math.round(product) + 0; // Adding 0 turns -0 into a plain zero.
   // Compare in whole currency units, before scaling: `product` is already rounded, which hides excess digits of large
   // values.
   const distance = Math.abs(value - units / power);

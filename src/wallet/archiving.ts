@@ -15,7 +15,7 @@ import type { Wallet } from './state/wallet.js';
 /** A round that can be archived. */
 export interface Archivable extends RoundName {
   readonly image: Buffer;
-  /** Time of the round's last change. */
+  /** The time of the round's last change. */
   readonly updatedMs: number;
   readonly transactions: readonly ArchivableTransaction[];
   /** True when the serialized round contains remembered messages. */
@@ -42,7 +42,7 @@ export function archivableRounds(wallet: Wallet, beforeMs: number, told: number,
   const looked: Round[] = [];
   let skipped = 0;
   const rounds: Archivable[] = [];
-  // Time of the oldest transaction that cannot be archived yet.
+  // The time of the oldest transaction that cannot be archived yet.
   let oldestMs = Number.POSITIVE_INFINITY;
   for (let item = wallet.oldest; item !== undefined; item = wallet.newer(item)) {
     const { createdMs } = item;
@@ -158,7 +158,7 @@ const NOTHING: Missing = { ids: [], rewardIds: [], roundIds: [] };
 
 /**
  * True for a command that nearly always names new bets and no reward. For such a command, one lookup in the archive's
- * key filter is cheaper than finding that none of the bets is in the wallet.
+ * key filter is cheaper than a search of the wallet for all its bets.
  */
 export function namesNewBets(command: CallbackCommand): boolean {
   return command.type === 'placeBets' || (command.type === 'settleBets' && command.txns[0]?.isSingleState === true);

@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import type { Event, OperatorEvent } from './event.js';
 
 /**
- * Newest link of a shard's audit chain, which has one link per operator action. The hash covers all operations since
- * the chain began. A head that was recorded elsewhere therefore proves that no operation up to it was changed, removed
- * or inserted later.
+ * The newest link of a shard's audit chain, which has one link per operator action. The hash covers all operations
+ * since the chain began. A head that was recorded elsewhere therefore proves that no operation up to it was changed,
+ * removed or inserted later.
  */
 export interface AuditHead {
   /**

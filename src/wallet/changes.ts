@@ -40,6 +40,6 @@ export const CHANGES: Readonly<Record<Change['type'], ChangeFacts>> = {
   'reward-voided': { kind: 'voids', opens: false },
   'balance-debited': { kind: 'movements', opens: true },
   'balance-credited': { kind: 'movements', opens: false },
-  // Placeholder kind: the entry moves no money, so its kind is never counted.
+  // A placeholder kind: the entry moves no money, so its kind is never counted.
   'message-remembered': { kind: 'movements', opens: false, isNote: true },
 };

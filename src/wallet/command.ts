@@ -32,7 +32,7 @@ export type ChangingEndpoint = CallbackCommand['type'];
 interface Envelope {
   /** The request's id. It identifies only adjustBets and rollback messages. */
   readonly id: string;
-  /** Time by the platform's clock, in milliseconds. */
+  /** The time by the platform's clock, in milliseconds. */
   readonly timestampMillis: number;
   readonly productId: string;
   readonly currency: string;
@@ -44,8 +44,8 @@ interface Envelope {
 /** Envelope of a callback that a player's action in a game has caused. */
 interface TokenEnvelope extends Envelope {
   /**
-   * Digest of the request's token; empty when the request has no token, absent when tokens are ignored (`sessionToken:
-   * ignore`).
+   * The digest of the request's token; empty when the request has no token, absent when tokens are ignored
+   * (`sessionToken: ignore`).
    */
   readonly session?: string | undefined;
 }

@@ -28,7 +28,7 @@ interface Stamp {
   readonly username: string;
   /** The wallet's version after this event. Every event increments it by one. */
   readonly version: number;
-  /** Time by the shard's clock, in milliseconds. It never goes back within a shard. */
+  /** The time by the shard's clock, in milliseconds. It never goes back within a shard. */
   readonly timeMs: number;
 }
 
@@ -82,7 +82,7 @@ export interface MoneyRequested extends Signed {
   readonly id: string;
   /** Positive to give money to the player, negative to take it. */
   readonly amount: Units;
-  /** Expiry time by the shard's clock, in milliseconds. */
+  /** The expiry time by the shard's clock, in milliseconds. */
   readonly expiresMs: number;
   /** Always false if the request is not for a correction. */
   readonly allowNegativeBalance: boolean;
@@ -142,9 +142,9 @@ export interface CallbackApplied extends Stamp {
   readonly endpoint: ChangingEndpoint;
   readonly requestId: string;
   readonly productId: string;
-  /** Time by the platform's clock, in milliseconds. */
+  /** The time by the platform's clock, in milliseconds. */
   readonly timestampMillis: number;
-  /** Balance before the first change. */
+  /** The balance before the first change. */
   readonly before: Units;
   /**
    * True if placed bets and tips store the hash of their request, and whole messages can be remembered; false in older
@@ -447,7 +447,7 @@ export interface MessageRemembered {
   readonly type: 'message-remembered';
   /** The round that remembers the message: the first one that the message names. */
   readonly roundId: string;
-  /** Hash of the message; see src/wallet/decide/message-hash.ts. */
+  /** The hash of the message; see src/wallet/decide/message-hash.ts. */
   readonly hash: number;
   readonly answerBefore: Units;
   readonly answerAfter: Units;

@@ -24,7 +24,7 @@ type KindCounts = readonly [kind: LedgerKind, count: number];
 
 /** Ledger totals as plain data, for a manifest and for other threads. */
 export interface LedgerTotalsJson {
-  /** Start of the period that the totals cover, in milliseconds; 0 if they are complete. */
+  /** The start of the period that the totals cover, in milliseconds; 0 if they are complete. */
   readonly sinceMs: number;
   /** True if some events were not counted because a limit had been reached. */
   readonly isCut: boolean;

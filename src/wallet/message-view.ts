@@ -13,13 +13,13 @@ export interface MessageView {
   readonly type: EffectType;
   /** True if the message was BY_ROUND; `id` is then the id of the message. */
   readonly ofRound: boolean;
-  /** Id of the transaction. */
+  /** The id of the transaction. */
   readonly id: string;
   /** The wallet's version after the message. Messages of one request have the same version. */
   readonly version: number;
   /** Present for adjustments and rollbacks. The request ids of all other messages are only in the log. */
   readonly requestId: string | undefined;
-  /** Time of the message in milliseconds. Known for a transaction's first message and usually for its last. */
+  /** The time of the message in milliseconds. Known for a transaction's first message and usually for its last. */
   readonly timeMs: number | undefined;
   /** Undefined if the message names no amount. */
   readonly amount: Units | undefined;

@@ -34,7 +34,7 @@ export type Query =
   | {
       readonly type: 'scan-transactions';
       readonly state: TransactionState;
-      /** Latest creation time; for a transaction reopened by a rollback, the latest time of its last change. */
+      /** The latest creation time; for a transaction reopened by a rollback, the latest time of its last change. */
       readonly createdBeforeMs: number;
       /** If set, only transactions that a rollback has reopened are listed. */
       readonly openSince?: OpenSince | undefined;
@@ -60,7 +60,7 @@ export type Query =
     }
   | {
       readonly type: 'find-players';
-      /** Prefix of the usernames to find. */
+      /** The prefix of the usernames to find. */
       readonly prefix: string;
       /** The position of the first player to examine. */
       readonly from: number;
@@ -68,7 +68,7 @@ export type Query =
     }
   | {
       readonly type: 'find-id';
-      /** Id of a transaction, round, request or operation of any player. */
+      /** The id of a transaction, round, request or operation of any player. */
       readonly id: string;
       /** The position of the first player to examine. */
       readonly from: number;
@@ -159,7 +159,7 @@ export interface PlayerDetails extends PlayerView {
   /** Number of OPEN and WAITING bets. */
   readonly openBets: number;
   /**
-   * Sum of the open stakes in units, taken or not, as decimal digits. The sum may exceed the range of a number, and
+   * The sum of the open stakes in units, taken or not, as decimal digits. The sum may exceed the range of a number, and
    * messages between nodes cannot contain a BigInt.
    */
   readonly openStakes: string;
@@ -181,7 +181,7 @@ export interface TransactionView {
   readonly state: TransactionState;
   /** The reason why the transaction is open again. Undefined if the transaction is closed or was never closed. */
   readonly openSince: OpenSince | undefined;
-  /** Current stake, tip or debit; undefined for a transaction that takes no money. */
+  /** The current stake, tip or debit; undefined for a transaction that takes no money. */
   readonly betAmount: Units | undefined;
   /** The transaction's payout; undefined if it has no payout of its own. */
   readonly payoutAmount: Units | undefined;

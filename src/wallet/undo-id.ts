@@ -1,6 +1,6 @@
 import { ID_LENGTH_MAX } from './identifier.js';
 
-/** Prefix of operation ids created by walletd. Requests that use such an id are refused. */
+/** The prefix of operation ids created by walletd. Requests that use such an id are refused. */
 export const RESERVED_ID_PREFIX = 'walletd:';
 
 /** Maximum number of attempts to get a correction approved. */

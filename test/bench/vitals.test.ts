@@ -5,7 +5,7 @@ import { withCleanUp } from '../../bench/support/clean-up.js';
 import { ServingProcess } from '../../bench/support/vitals.js';
 import { until } from '../support/until.js';
 
-/** Program that runs a full collection in its main thread and in a worker, and then keeps running. */
+/** A program that runs a full collection in its main thread and in a worker, and then keeps running. */
 const COLLECTING = `
   const { Worker } = require('node:worker_threads');
   gc();

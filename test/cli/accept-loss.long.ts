@@ -167,7 +167,9 @@ test('accept-loss reports the time of the last answer, not of a later start', as
   }
 });
 
-/** Sequence number of the newest entry that this node has acknowledged in each shard, from the node's own record. */
+/**
+ * The sequence number of the newest entry that this node has acknowledged in each shard, from the node's own record.
+ */
 function acknowledgedBy(node: StoredNode): number[] {
   const folder = `${node.folder.path}/node`;
   const name = readdirSync(folder).find((one) => one.startsWith('acknowledged-')) as string;

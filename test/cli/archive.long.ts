@@ -20,7 +20,7 @@ interface Places {
   readonly copyEnv: Record<string, string> & { readonly WALLETD_STORE: string };
   /** Removes rounds from the original's archive. */
   loseRounds(): Promise<void>;
-  /** Sentence that `verify` prints about the lost rounds. */
+  /** The sentence that `verify` prints about the lost rounds. */
   readonly isLost: RegExp;
 }
 

@@ -15,7 +15,7 @@ import { framesOf, IMMEDIATE, SHARDS, STORE_ID, sourceOf } from '../tools/record
 const { place, settle } = commands;
 
 const PLAYERS = ['ann', 'bob', 'cid', 'dan'];
-/** Time of the last entry: 2023-11-14T22:13:25.000Z. */
+/** The time of the last entry: 2023-11-14T22:13:25.000Z. */
 const LAST_MS = 1_700_000_005_000;
 
 /**

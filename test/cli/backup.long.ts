@@ -93,7 +93,7 @@ test('a backup of a running server restores every earlier answer and no partial 
     assert.equal(backup.stderr + restore.stderr, '', 'no bar where nobody can see it');
   }));
 
-/** Newest entry of each shard. */
+/** The newest entry of each shard. */
 async function headsOfFile(file: string): Promise<string[]> {
   const { coverage } = await checkBackup(file);
   return coverage.shards.map(({ head }) => formatLsn(head.lsn));

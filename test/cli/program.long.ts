@@ -103,7 +103,7 @@ test('a missing native module of msgpackr prevents the start with one sentence',
     }
   }));
 
-/** Environment in which no binary of the HTTP library loads, with the message of an outdated C library. */
+/** An environment in which no binary of the HTTP library loads, with the message of an outdated C library. */
 function withoutBinary(folder: string): Record<string, string> {
   writeFileSync(
     `${folder}/no-binary.cjs`,

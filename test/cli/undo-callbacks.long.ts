@@ -76,7 +76,7 @@ class Casino {
     this.platform = new PlatformClient((await this.node.start(env)).callbackUrl);
   }
 
-  /** Sum of all balances in satang, because sums of doubles would be inexact. */
+  /** The sum of all balances in satang, because sums of doubles would be inexact. */
   async satang(): Promise<number> {
     return (await this.node.balances()).reduce((sum, balance) => sum + Math.round(balance * 100), 0);
   }

@@ -13,7 +13,7 @@ export interface RecordsUnderTest extends WithRecords {
   destroy(): Promise<void>;
 }
 
-/** Contract that the records of the feed must fulfil in every store. */
+/** A contract that the records of the feed must fulfil in every store. */
 export function feedRecordsContract(name: string, open: () => Promise<RecordsUnderTest>): void {
   test(`${name}: records of the feed are written, replaced and removed`, async () => {
     const { feeds: records, reopen, destroy } = await open();

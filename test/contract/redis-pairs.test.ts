@@ -21,7 +21,7 @@ after(async () => {
   for (const server of servers) await server.destroy();
 });
 
-/** Address in the form that sentinels resolve. */
+/** The address in the form that sentinels resolve. */
 function addressOf([first, ...others]: readonly RedisServer[]): RedisAddress {
   const optionsOf = (server: RedisServer | undefined) => ({ host: '127.0.0.1', port: server?.port ?? 0 });
   return { name: 'pairs', servers: [optionsOf(first), ...others.map(optionsOf)], isCluster: false };

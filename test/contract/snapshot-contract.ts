@@ -10,7 +10,7 @@ import { one, Writer } from './writer.js';
 const CHUNK_BYTES = 128 * 1024;
 const MANIFEST = Buffer.from('a manifest');
 
-/** Contract that every `SnapshotStore` driver must fulfil. */
+/** A contract that every `SnapshotStore` driver must fulfil. */
 export function snapshotContract(driver: string, make: MakeStore): void {
   const contract = (sentence: string, run: (store: StoreUnderTest, log: Writer) => Promise<void>) =>
     test(sentence, async () => {

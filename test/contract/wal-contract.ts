@@ -6,7 +6,7 @@ import type { Append, EncodedEntry } from '../../src/ports/wal.js';
 import type { MakeStore, StoreUnderTest } from './store-under-test.js';
 import { one, Writer } from './writer.js';
 
-/** Contract that every `Wal` driver must fulfil. The actor relies on each of these claims. */
+/** A contract that every `Wal` driver must fulfil. The actor relies on each of these claims. */
 export function walContract(driver: string, make: MakeStore): void {
   const contract = (sentence: string, run: (store: StoreUnderTest, log: Writer) => Promise<void>) =>
     test(sentence, async () => {

@@ -23,7 +23,7 @@ class Scene {
   private readonly turnEnds: (() => void)[] = [];
   private readonly pauseEnds: (() => void)[] = [];
   private answer: ((outcomes: AppendOutcome[] | Promise<AppendOutcome[]>) => void) | undefined = undefined;
-  /** Error that the store throws at the next call instead of returning a promise. */
+  /** An error that the store throws at the next call instead of returning a promise. */
   thrown: Error | undefined = undefined;
   readonly commits = new GroupCommit({
     wal: { appendQueueOf: () => 0, append: (appends) => this.append(appends) },

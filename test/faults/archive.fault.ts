@@ -15,7 +15,7 @@ import { fault } from './scene.js';
 import { SmallDisk } from './small-disk.js';
 
 const KILLS = 5;
-/** Setting that makes closed rounds leave memory immediately. */
+/** The setting that makes closed rounds leave memory immediately. */
 const AT_ONCE = { WALLETD_RETENTION_MEMORY_SECONDS: '0.02' };
 
 async function archivedRounds({ adminUrl }: Target): Promise<number> {

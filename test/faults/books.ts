@@ -14,7 +14,7 @@ export interface Booked {
   readonly username: string;
   readonly before: number;
   readonly after: number;
-  /** ID of the process whose fence began the entry's epoch. */
+  /** The ID of the process whose fence began the entry's epoch. */
   readonly pid: number;
 }
 

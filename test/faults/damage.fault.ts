@@ -13,7 +13,7 @@ import { faultOnEachStore, type Place } from './stores.js';
 
 /** Rounds per player after which a store holds enough data to damage. */
 const PLAYED = 4;
-/** Time after which the node has recorded its acknowledged positions. */
+/** The time after which the node has recorded its acknowledged positions. */
 const RECORDED_MS = 1300;
 
 interface Case {

@@ -36,7 +36,7 @@ export class FaultyNetwork {
   private readonly links = new Set<Link>();
 
   private constructor(
-    /** Port or Unix socket that new connections lead to. */
+    /** The port or Unix socket that new connections lead to. */
     public target: number | string,
   ) {
     this.server = createServer({ noDelay: true }, (client) => {

@@ -30,18 +30,18 @@ export interface Target {
 export interface Sent extends Step {
   readonly username: string;
   readonly sentMs: number;
-  /** ID of the process that received the request. */
+  /** The ID of the process that received the request. */
   readonly pid: number;
   outcome: 'pending' | 'answered' | 'busy' | 'broken';
   answer: CallbackAnswer | undefined;
   endedMs: number;
-  /** Answer to the same request when repeated after the fault. */
+  /** The answer to the same request when repeated after the fault. */
   repeat: CallbackAnswer | undefined;
 }
 
 let loads = 0;
 
-/** Platform that plays rounds on many connections, never reuses an ID, and remembers every request. */
+/** A platform that plays rounds on many connections, never reuses an ID, and remembers every request. */
 export class Load {
   readonly sent: Sent[] = [];
   private readonly name = `l${++loads}`;
@@ -84,7 +84,7 @@ export class Load {
     return this.sent.filter((one) => one.outcome === outcome).length;
   }
 
-  /** Time of the first answer that arrived after `ms`. Both are `performance.now()` times. */
+  /** The time of the first answer that arrived after `ms`. Both are `performance.now()` times. */
   firstAnswerAfter(ms: number): number | undefined {
     return this.sent.find((one) => one.outcome === 'answered' && one.endedMs > ms)?.endedMs;
   }

@@ -12,7 +12,7 @@ const isWhole = (name: string) => !name.endsWith('.partial');
 
 /** An operator's machine: walletd and its backup follower as systemd units, with a shared settings file. */
 export class Machine {
-  /** Folder of the backup in follow mode. */
+  /** The folder of the backup in follow mode. */
   readonly backup: string;
   /** Working directory of commands, where they create files. */
   readonly folder: string;
@@ -20,7 +20,7 @@ export class Machine {
   private server: WalletdProcess | undefined = undefined;
   private follower: WalletdCommand | undefined = undefined;
   private platform: Load | undefined = undefined;
-  /** Reason why the last start of walletd failed. */
+  /** The reason why the last start of walletd failed. */
   refusal = '';
 
   private constructor(private readonly scene: Scene) {

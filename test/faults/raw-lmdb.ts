@@ -94,7 +94,7 @@ export class RawLmdb implements RawStore {
     await this.root.close();
   }
 
-  /** Current state of a database, rather than its state when this event-loop turn began. */
+  /** The current state of a database, rather than its state when this event-loop turn began. */
   private now(name: (typeof NAMES)[number]): Bytes {
     this.databases[name].resetReadTxn();
     return this.databases[name];

@@ -8,7 +8,7 @@ import type { RedisServer } from '../support/redis-server.js';
 import type { RawStore } from './raw-store.js';
 
 const PREFIX = 'walletd';
-/** Field of a stream entry that has the bytes. */
+/** The field of a stream entry that has the bytes. */
 const FIELD = Buffer.from('e');
 
 type StreamEntry = readonly [id: Buffer, fields: readonly [name: Buffer, value: Buffer]];

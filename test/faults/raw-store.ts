@@ -12,7 +12,7 @@ export interface StoredLog {
 
 /** A store whose bytes can be read and damaged while any process serves from it. */
 export interface RawStore extends StoredLog {
-  /** Value of WALLETD_STORE. */
+  /** The value of WALLETD_STORE. */
   readonly url: string;
   putEntry(shard: number, lsn: Lsn, bytes: Buffer): Promise<void>;
   removeEntry(shard: number, lsn: Lsn): Promise<void>;

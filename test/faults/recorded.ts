@@ -27,7 +27,7 @@ export async function recorded(log: StoredLog): Promise<RecordedEntry[][]> {
   return all;
 }
 
-/** Newest time that occurs in an entry. */
+/** The newest time that occurs in an entry. */
 export function latestMsOf({ timeMs, events }: Entry): number {
   return Math.max(timeMs, ...events.map((event) => event.timeMs));
 }

@@ -45,7 +45,7 @@ const PATIENCE = { attemptsMax: 1, log: silentLogger, delay: async () => {} };
 const UNITS = 10_000;
 const REVERSING: ReadonlySet<string> = new Set(['cancelBets', 'cancelTips', 'voidSettled']);
 const REVERSED = 20_003;
-/** Status code of a repeated settle that a rollback has undone in the meantime. */
+/** The status code of a repeated settle that a rollback has undone in the meantime. */
 const UNDONE = 20_002;
 
 interface Point {

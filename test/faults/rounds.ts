@@ -5,7 +5,7 @@ export interface Step {
   readonly endpoint: string;
   readonly body: RequestBody;
   readonly moves: number;
-  /** Request ID of the later rollback that undoes it. After that, a repeat gets 20002. */
+  /** The request ID of the later rollback that undoes it. After that, a repeat gets 20002. */
   readonly undoneBy?: string;
 }
 

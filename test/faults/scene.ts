@@ -30,7 +30,7 @@ export function rareFault(sentence: string, run: (scene: Scene) => Promise<void>
   else test(sentence, { skip: 'only with --all' }, () => {});
 }
 
-/** Environment of a fault: servers, processes and loads, which end with the fault. */
+/** The environment of a fault: servers, processes and loads, which end with the fault. */
 export class Scene {
   private readonly endings: (() => unknown)[] = [];
   private readonly folder = makeTempFolder();
@@ -129,7 +129,7 @@ export class Scene {
     return load;
   }
 
-  /** Folder where walletd saves entries that a log has lost. */
+  /** The folder where walletd saves entries that a log has lost. */
   get nodeFolder(): string {
     return this.folder.path;
   }

@@ -63,7 +63,7 @@ export class Sentinels {
     return `${scheme}://${login}${this.ports.map((port) => `127.0.0.1:${port}`).join(',')}/${NAME}`;
   }
 
-  /** Port of the master, as reported by the first sentinel that names a port other than `port`. */
+  /** The port of the master, as reported by the first sentinel that names a port other than `port`. */
   async otherMaster(port: number): Promise<number | undefined> {
     const addresses = await Promise.all(
       this.clients.map((client) => client.call('SENTINEL', 'GET-MASTER-ADDR-BY-NAME', NAME) as Promise<string[]>),

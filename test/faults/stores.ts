@@ -9,7 +9,7 @@ import { fault, type Scene } from './scene.js';
 /** The store that walletd creates, with access to its bytes once it exists. */
 export interface Place {
   readonly kind: 'LMDB' | 'Redis';
-  /** Value of WALLETD_STORE. */
+  /** The value of WALLETD_STORE. */
   readonly url: string;
   open(): RawStore;
   /** Removes the store's entire contents. */

@@ -23,7 +23,7 @@ interface Ahead {
   readonly witness: Witness;
   readonly walletd: WalletdProcess;
   readonly load: Load;
-  /** Id of a snapshot that contains a transaction missing from the log. */
+  /** The id of a snapshot that contains a transaction missing from the log. */
   readonly id: string;
 }
 

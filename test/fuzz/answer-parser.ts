@@ -8,7 +8,7 @@ const SWITCHING = 101;
 export class AnswerParser {
   /** Complete answers, in order; `100 Continue` does not count. */
   readonly answers: HttpAnswer[] = [];
-  /** Reason why the bytes could not be parsed. */
+  /** The reason why the bytes could not be parsed. */
   error: string | undefined;
   /** True if an answer has arrived only in part. */
   isBetween = false;

@@ -4,7 +4,7 @@ import { AnswerParser } from './answer-parser.js';
 import { Finding } from './finding.js';
 import type { Sending } from './sending.js';
 
-/** Time to wait after bytes that are not a complete request and need no answer. */
+/** The time to wait after bytes that are not a complete request and need no answer. */
 const MOMENT_MS = 150;
 
 /** Result of sending to a connection. */

@@ -18,7 +18,7 @@ export class Finding extends Error {
     return new Finding(`${what}: ${this.sentence}`, this.sent, this.received);
   }
 
-  /** Human-readable report. Bytes that a terminal cannot show are escaped. */
+  /** A human-readable report. Bytes that a terminal cannot show are escaped. */
   describe(): string {
     if (this.sent.length === 0) return this.sentence;
     const parts = this.sent.map((part) => `  ${escaped(part)}`).join('\n');

@@ -15,7 +15,7 @@ const REPEAT_EVERY = 4;
 
 type Headers = Record<string, string>;
 
-/** Address and credentials of an honest player. */
+/** The address and credentials of an honest player. */
 export interface Table {
   readonly callbackUrl: string;
   readonly adminUrl: string;

@@ -10,13 +10,13 @@ import type { Listener, RequestLine, Sending } from './sending.js';
  */
 const REFUSAL_STATUSES = [400, 417, 431, 505];
 const REFUSAL = /^<h1>[\w ]+<\/h1>(?:<p>[^<]*<\/p>)?<hr><i>uWebSockets\/20 Server<\/i>$/;
-/** Answer of the operator API's HTTP library. */
+/** The answer of the operator API's HTTP library. */
 const CLIENT_ERROR = /^\{"type":"about:blank","title":"[\w ]+","status":4\d\d,"detail":"the request cannot be read",/;
 const END_OF_HEAD = Buffer.from('\r\n\r\n');
 const CALLBACKS = ENDPOINTS.map((endpoint) => `/${endpoint}`);
 /** Statuses that Node returns without a body: for a missing Host, an unknown Expect, and refused HEAD requests. */
 const BARE_REFUSALS = [400, 417, 431];
-/** Reason of an answer that is returned before authentication. */
+/** The reason of an answer that is returned before authentication. */
 const BAD_URL = /is not a valid url component/;
 const HEALTH = /^\/(?:livez|readyz)(?:\?.*)?$/;
 

@@ -15,7 +15,7 @@ const MESSAGES_MAX = 6;
 const HEAL_MS = 120_000;
 const POLL_MS = 2;
 const MUTATIONS_MAX = 3;
-/** Header size of a short frame from the dialing end, including its mask. */
+/** The header size of a short frame from the dialing end, including its mask. */
 const HEAD_BYTES = 6;
 
 /**

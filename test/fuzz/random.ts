@@ -40,7 +40,7 @@ export class Random {
     return Array.from({ length }, () => alphabet[this.between(0, alphabet.length - 1)]).join('');
   }
 
-  /** List of `length` results of `make`. */
+  /** A list of `length` results of `make`. */
   list<T>(length: number, make: (n: number) => T): T[] {
     return Array.from({ length }, (_, n) => make(n));
   }

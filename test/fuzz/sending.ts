@@ -1,7 +1,7 @@
 /** Listeners of walletd. `early` holds the operator API's port while a start waits for the store. */
 export type Listener = 'callbacks' | 'operator' | 'health' | 'nodes' | 'early';
 
-/** Method and target of a request that a server can parse. */
+/** The method and target of a request that a server can parse. */
 export interface RequestLine {
   readonly method: string;
   readonly target: string;

@@ -24,7 +24,7 @@ const CURRENCY = 'THB';
 /** Extra time beyond the limit that the settings or the library set for a request, because this machine is busy. */
 const MARGIN_MS = 10_000;
 /**
- * Time after which the HTTP library has closed an idle connection. It closes connections after 10 s of silence, and
+ * The time after which the HTTP library has closed an idle connection. It closes connections after 10 s of silence, and
  * checks every 4 s.
  */
 const IDLE_MS = 14_000;

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import type { Change, Event, RoundsArchived } from '../../src/wallet/event.js';
 import type { Operator } from '../../src/wallet/state/operation.js';
 
-/** Description of one type of event or change in FORMAT.md. */
+/** A description of one type of event or change in FORMAT.md. */
 interface DocumentedType {
   readonly number: number;
   /** Fields by position in the array. Optional fields may be missing at the end. */

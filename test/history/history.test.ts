@@ -204,7 +204,7 @@ test('the example in FORMAT.md is the first entry of v1', () => {
   assert.equal(new FormatDocument().example, v1?.bytes.entries[0]?.toString('hex'));
 });
 
-/** State of all wallets by shard, with players in order of creation. */
+/** The state of all wallets by shard, with players in order of creation. */
 function describe(shards: readonly Wallets[]): string {
   const lines = shards.flatMap((wallets, shard) => {
     return [...wallets].flatMap((wallet) => [`shard ${shard}`, ...describeWallet(wallet), '']);

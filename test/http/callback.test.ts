@@ -78,7 +78,7 @@ async function withSilentStore(
 const BODY = JSON.stringify(bet('ann', 'b1'));
 const HEADERS = `POST /placeBets HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${BODY.length}\r\n\r\n`;
 
-/** Body so large that 40 of them take 8 MB. */
+/** A body so large that 40 of them take 8 MB. */
 const LARGE = BODY + ' '.repeat(200_000);
 const LARGE_HEADERS = `POST /placeBets HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${LARGE.length}\r\n\r\n`;
 const COUNT = 40;

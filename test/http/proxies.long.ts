@@ -28,7 +28,7 @@ interface Tried {
   readonly keyFile: string;
 }
 
-/** Program and arguments that run the page's lines. */
+/** The program and arguments that run the page's lines. */
 type Start = (lines: string, tried: Tried) => readonly [program: string, ...args: string[]];
 
 /** The first block of code below this heading. */

@@ -18,7 +18,7 @@ interface Sent {
   readonly endpoint: string;
   readonly username: string;
   readonly body: object;
-  /** Amount by which the callback changes the balance. */
+  /** The amount by which the callback changes the balance. */
   readonly moves: number;
   answer: CallbackAnswer | undefined;
 }

@@ -7,7 +7,7 @@ import { inTempFolder } from '../support/temp-folder.js';
 import { runWalletd, WalletdProcess } from '../support/walletd-process.js';
 
 const DAY_SECONDS = 86_400;
-/** Command that shifts only the process's wall clock, so that durations stay correct. */
+/** A command that shifts only the process's wall clock, so that durations stay correct. */
 const ahead = (days: number) => ['faketime', '-m', '--exclude-monotonic', '-f', `+${days}d`];
 
 const hasFaketime = spawnSync('faketime', ['--version']).error === undefined;

@@ -22,7 +22,7 @@ interface Result {
   readonly mutant: Mutant;
   readonly verdict: Verdict;
   readonly tookMs: number;
-  /** Output of a test that failed even without the bug. */
+  /** The output of a test that failed even without the bug. */
   readonly output: string;
 }
 

@@ -1,8 +1,8 @@
 /** A bug that is planted in a compiled module, and the test that must fail because of it. */
 export interface Mutant {
-  /** Effect of the bug: a sentence without a period. */
+  /** The effect of the bug: a sentence without a period. */
   readonly bug: string;
-  /** Source file whose compiled form is changed. */
+  /** The source file whose compiled form is changed. */
   readonly file: string;
   /** Exact text, which must occur once in the compiled module. */
   readonly from: string;
@@ -12,9 +12,9 @@ export interface Mutant {
 
 /** A test that kills mutants. */
 export interface Killer {
-  /** Source file of the test. */
+  /** The source file of the test. */
   readonly file: string;
-  /** Part of the test's title. */
+  /** A part of the test's title. */
   readonly title: string;
 }
 
@@ -30,7 +30,7 @@ export function compiledOf(file: string): string {
   return `dist/${file.replace(/\.ts$/, '.js')}`;
 }
 
-/** Text of the compiled module with the bug. Throws unless the original text occurs exactly once. */
+/** The text of the compiled module with the bug. Throws unless the original text occurs exactly once. */
 export function plant({ bug, file, from, to }: Mutant, text: string): string {
   const [head = '', tail, ...more] = text.split(from);
   if (tail === undefined || more.length > 0) {

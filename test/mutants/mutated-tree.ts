@@ -9,8 +9,8 @@ const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const NOT_LINKED = new Set(['dist', '.git']);
 
 /**
- * Copy of `dist` in a temporary folder, with links to everything else. Bugs are planted in the copy, never in the real
- * `dist`.
+ * A copy of `dist` in a temporary folder, with links to everything else. Bugs are planted in the copy, never in the
+ * real `dist`.
  */
 export class MutatedTree {
   private readonly folder = makeTempFolder();
@@ -28,7 +28,9 @@ export class MutatedTree {
     return this.folder.path;
   }
 
-  /** Folder for the tests' temporary files. A crashing test leaves files behind, which are removed with the tree. */
+  /**
+   * The folder for the tests' temporary files. A crashing test leaves files behind, which are removed with the tree.
+   */
   get temp(): string {
     return join(this.path, 'temp');
   }

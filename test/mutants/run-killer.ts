@@ -16,7 +16,7 @@ export interface Run {
    * absent   no test has this title
    */
   readonly type: 'passed' | 'failed' | 'absent';
-  /** End of the output, for the report. */
+  /** The end of the output, for the report. */
   readonly output: string;
   readonly tookMs: number;
 }

@@ -26,7 +26,7 @@ async function next(id?: string): Promise<StoreSearch> {
   return search as unknown as StoreSearch;
 }
 
-/** Process ID of a running search, and its further lines. */
+/** The process ID of a running search, and its further lines. */
 async function begun(search: StoreSearch | undefined) {
   const lines = (search as StoreSearch).lines[Symbol.asyncIterator]();
   const { value } = await lines.next();

@@ -75,7 +75,7 @@ async function stranger(end: End, greeted: (hello: Buffer) => readonly (string |
   await new Promise((resolve) => socket.on('close', resolve));
 }
 
-/** First frame of a dialling member, encrypted with a key derived from these hellos. */
+/** The first frame of a dialling member, encrypted with a key derived from these hellos. */
 function dialling(greetings: readonly [Buffer, Buffer], member: object, secret = SECRET): Buffer {
   const encrypted = new EncryptedChannel(secret, 'dials', greetings).encrypt(Buffer.from(JSON.stringify(member)));
   return Buffer.concat([greetings[1], encrypted]);

@@ -9,7 +9,7 @@ const PRODUCT = 'P1';
 /** A balance that covers all stakes of a history. */
 export const RICH = 100_000;
 
-/** Body of a request in the form in which it is sent. */
+/** The body of a request in the form in which it is sent. */
 export type Body = Readonly<Record<string, unknown>> & { readonly txns?: readonly Readonly<Record<string, unknown>>[] };
 /** Changes a request before it is sent. */
 export type Change = (body: Body) => object;
@@ -18,7 +18,7 @@ export type Change = (body: Body) => object;
 export interface Operator {
   readonly wire: Wire;
   readonly players: FreshPlayers;
-  /** Time until a closed round leaves memory; 0 if rounds do not leave memory. */
+  /** The time until a closed round leaves memory; 0 if rounds do not leave memory. */
   readonly pauseMs: number;
 }
 

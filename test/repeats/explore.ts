@@ -14,7 +14,7 @@ export interface Broken {
 }
 
 export interface ExplorePlan {
-  /** Seed of the first history; each history has a seed of its own. */
+  /** The seed of the first history; each history has a seed of its own. */
   readonly seed: number;
   /** Number of histories played concurrently. */
   readonly lanes: number;

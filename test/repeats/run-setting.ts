@@ -21,7 +21,7 @@ export interface RunPlan {
 
 export interface Found {
   readonly seed: number;
-  /** Text of the history, with one line per message. */
+  /** The text of the history, with one line per message. */
   readonly text: string;
 }
 

@@ -10,7 +10,9 @@ const PLAYS_MAX = 1500;
 
 export interface Shortest {
   readonly steps: readonly Step[];
-  /** Kind of the history: equal for histories with the same sequence of callbacks, regardless of ids and amounts. */
+  /**
+   * The kind of the history: equal for histories with the same sequence of callbacks, regardless of ids and amounts.
+   */
   readonly kind: string;
   readonly text: string;
 }
@@ -50,7 +52,7 @@ async function reproduced(broken: Broken, replay: Replay, pauseMs: number): Prom
   return undefined;
 }
 
-/** Text that is equal for histories with the same sequence of callbacks, regardless of ids and amounts. */
+/** The text that is equal for histories with the same sequence of callbacks, regardless of ids and amounts. */
 function kindOf(steps: readonly Step[], promised: string): string {
   const names = steps.map((step) => (step.type === 'send' ? kindOfMessage(step.message) : step.type));
   return [promised, ...names].join(' ');

@@ -1,4 +1,4 @@
-/** Heading in docs/debugging.md that helps with each kind of failure, by a pattern of the failure's message. */
+/** The heading in docs/debugging.md that helps with each kind of failure, by a pattern of the failure's message. */
 const SECTIONS: readonly (readonly [RegExp, string])[] = [
   [/ was answered /, 'A wrong answer'],
   [/^not within \d+ ms/, 'A run that does not come to rest'],
@@ -6,7 +6,7 @@ const SECTIONS: readonly (readonly [RegExp, string])[] = [
 ];
 const OTHER_SECTION = 'An assertion or an uncaught error';
 
-/** Heading in docs/debugging.md about this kind of failure. */
+/** The heading in docs/debugging.md about this kind of failure. */
 export function sectionOf({ message }: Error): string {
   return SECTIONS.find(([pattern]) => pattern.test(message))?.[1] ?? OTHER_SECTION;
 }

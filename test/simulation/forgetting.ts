@@ -12,7 +12,7 @@ export interface ForgettingTimes {
   readonly confirmedAheadMs: number;
 }
 
-/** Name of a round. All messages have the same product. */
+/** The name of a round. All messages have the same product. */
 type Round = string;
 
 /**
@@ -21,7 +21,7 @@ type Round = string;
  * whole, at an unspecified time.
  */
 export class Forgetting {
-  /** Time at which each message was first sent, by message number. */
+  /** The time at which each message was first sent, by message number. */
   private readonly sentMs: number[] = [];
   private firstMs: number | undefined = undefined;
 

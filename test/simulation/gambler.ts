@@ -27,7 +27,7 @@ const ABSENCE_MAX_MS = 15_000;
 /** A message, which is sent repeatedly until it is answered. */
 interface Exchange {
   readonly message: Message;
-  /** First answer of an executed message. Every later answer, even an overdue one, must be equal. */
+  /** The first answer of an executed message. Every later answer, even an overdue one, must be equal. */
   accepted?: Told;
 }
 
@@ -38,7 +38,7 @@ interface Note {
   readonly answer: CallbackAnswer | undefined;
 }
 
-/** Environment of a gambler. */
+/** The environment of a gambler. */
 export interface Table {
   readonly world: World;
   /** Settings that differ from their defaults. */

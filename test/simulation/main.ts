@@ -94,7 +94,7 @@ async function explain(plan: Plan, failure: Error): Promise<void> {
   );
 }
 
-/** Command that repeats the run of a seed. */
+/** The command that repeats the run of a seed. */
 function repeatOf(failing: number): string {
   if (options.plan !== undefined) return `npm run simulate-node -- --plan ${options.plan}`;
   return `npm run simulate-node -- --seed ${failing} --operations ${operations}${options.months ? ' --months' : ''}`;

@@ -9,7 +9,7 @@ import type { SimulatedProcess } from './simulated-process.js';
 import type { VirtualTime } from './virtual-time.js';
 
 const REDIAL_MS = 100;
-/** Time after which a link to a dead machine is abandoned, because that machine sends nothing back. */
+/** The time after which a link to a dead machine is abandoned, because that machine sends nothing back. */
 const SILENT_LINK_MS = 4000;
 /** Message types that are copied in a cheaper way, because packing them took a tenth of the whole run. */
 const FREQUENT: ReadonlySet<PeerMessage['type']> = new Set(['pulse', 'calls', 'replies']);

@@ -47,7 +47,7 @@ export class SimulatedArchive {
   private readonly marks = new Map<number, ArchiveMark>();
   /** True if a record cannot be read. */
   isRotten = NOTHING_ROTTEN;
-  /** Oldest day that the archive keeps. */
+  /** The oldest day that the archive keeps. */
   private firstDay = 0;
 
   /** The archive as seen by one process. */

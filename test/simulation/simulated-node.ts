@@ -46,10 +46,10 @@ export interface NodeSettings {
   readonly acknowledged: ReadonlyMap<number, Position>;
   /** Number of entries between two snapshots of a shard. */
   readonly snapshotEntries: number;
-  /** Newest storage format that the node can read. */
+  /** The newest storage format that the node can read. */
   readonly format: number;
   readonly rules: Rules;
-  /** Newest confirmed time recorded in this node's folder. */
+  /** The newest confirmed time recorded in this node's folder. */
   readonly timeRecord: Pick<TimeRecord, 'confirmedMs' | 'write'>;
   /** Called when only the node's own clock, which is ahead by this much, confirmed the time. */
   readonly onUnwitnessed: (aheadMs: number) => void;
@@ -57,19 +57,19 @@ export interface NodeSettings {
   readonly memoryMs: number | undefined;
 }
 
-/** Name of a store server in a cut. Cuts also refer to processes by name. */
+/** The name of a store server in a cut. Cuts also refer to processes by name. */
 export function serverName(server: number): string {
   return `server-${server}`;
 }
 
-/** Name of the archive's server in a cut. */
+/** The name of the archive's server in a cut. */
 export const ARCHIVE = 'archive';
-/** Format that a node writes before it has read an assignment. */
+/** The format that a node writes before it has read an assignment. */
 const FIRST_FORMAT = 1;
 /** Sizes of small memory blocks, so that a few players fill several blocks. */
 const SMALL: TableSizes = { segmentRows: 64, pageBytes: 4096 };
 const TABLE_SERVER = 0;
-/** Time within which callers notice that the node is not ready. */
+/** The time within which callers notice that the node is not ready. */
 const NOTICED_MS = 5000;
 const READY_POLL_MS = 100;
 

@@ -11,7 +11,7 @@ export class SimulatedProcess implements Timers, Clock {
   isDead = false;
   /** How far the process's wall clock is ahead of the true time, in milliseconds. */
   aheadMs = 0;
-  /** Time that the process's monotonic clock did not count, in milliseconds. */
+  /** The time that the process's monotonic clock did not count, in milliseconds. */
   private lostMs = 0;
   private isStopped = false;
   private stoppedMs = 0;
@@ -27,7 +27,7 @@ export class SimulatedProcess implements Timers, Clock {
     return this.time.wallMs() + this.aheadMs;
   }
 
-  /** Time since this process started. Other processes' clocks start at other times. */
+  /** The time since this process started. Other processes' clocks start at other times. */
   monotonicMs(): number {
     return this.time.passedMs - this.startedMs + 1000 - this.lostMs;
   }

@@ -26,7 +26,7 @@ interface Stored {
   /** Trimmed entries, kept for a check at the end. */
   readonly trimmed: EncodedEntry[];
   readonly snapshots: MemorySnapshots;
-  /** Sequence number of the newest entry that the replicas also have. */
+  /** The sequence number of the newest entry that the replicas also have. */
   replicated: number;
 }
 
@@ -34,7 +34,7 @@ interface Server {
   /** Number of failovers so far. Calls sent to an earlier master are lost. */
   life: number;
   isAway: boolean;
-  /** Factor by which the server is slower than normal. */
+  /** The factor by which the server is slower than normal. */
   slowness: number;
 }
 
@@ -154,7 +154,7 @@ export class SimulatedStore {
     server: number,
     isCut: (server: number) => boolean,
     run: () => T,
-    /** Time by which the server delays the answer, in milliseconds. */
+    /** The time by which the server delays the answer, in milliseconds. */
     waitsMs = 0,
   ): Promise<T> {
     const { time, random, faults } = this;
@@ -194,7 +194,7 @@ export class SimulatedStore {
     });
   }
 
-  /** Time that an answer waits for the replicas, in milliseconds. */
+  /** The time that an answer waits for the replicas, in milliseconds. */
   waitsMs(server: number): number {
     return this.behindMs === undefined ? this.replicationMs(server) : 0;
   }
@@ -357,7 +357,7 @@ export class StoreAccess extends OwnersSnapshots implements Wal, SnapshotStore {
 }
 
 /**
- * Index of the first entry after `lsn`. Uses a binary search, because followers of a long log repeatedly read a few
+ * The index of the first entry after `lsn`. Uses a binary search, because followers of a long log repeatedly read a few
  * entries.
  */
 function firstAfter(entries: readonly EncodedEntry[], lsn: Lsn): number {

@@ -8,7 +8,7 @@ interface Due {
    */
   readonly order: number;
   readonly run: () => void;
-  /** Index in the queue; negative once removed. */
+  /** The index in the queue; negative once removed. */
   at: number;
 }
 
@@ -25,7 +25,7 @@ export class VirtualTime implements Timers {
   private readonly queue: Due[] = [];
   private turn: (() => void)[] = [];
 
-  /** Time since the beginning of the simulation, in milliseconds. */
+  /** The time since the beginning of the simulation, in milliseconds. */
   get passedMs(): number {
     return this.nowMs + this.leapedMs;
   }

@@ -13,10 +13,10 @@ const NEWEST_MARK = { epoch: 2 ** 32 - 1, sequence: 0, index: 0 };
 const SEEDS = [1, 2, 3, 4, 5, 6];
 /** Number of seeds, one of which must reveal a planted bug. The rarest is revealed by one seed of 27. */
 const SEEDS_MAX = 150;
-/** Bug that shows only if months pass. */
+/** A bug that shows only if months pass. */
 const FORGETTING = 'ids that are forgotten after a quarter of the retention';
 const KEPT_DAYS = 'days that stay after they were dropped';
-/** Bug that shows only if owners change often. Two of 150 ordinary seeds reveal it, and 8 of 20 contested ones. */
+/** A bug that shows only if owners change often. Two of 150 ordinary seeds reveal it, and 8 of 20 contested ones. */
 const UNFENCED = 'a fence without compare-and-set';
 
 test('contested shards pass', async () => {

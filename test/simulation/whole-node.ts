@@ -16,7 +16,7 @@ export interface Outcome {
   readonly operations: number;
   /** Number of faults of each kind. */
   readonly faults: ReadonlyMap<string, number>;
-  /** Digest of the whole run. */
+  /** The digest of the whole run. */
   readonly digest: string;
   readonly tookMs: number;
 }

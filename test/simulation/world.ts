@@ -28,7 +28,7 @@ export interface WorldSettings {
   /** Number of members that the first assignment waits for. */
   readonly expect?: number;
   readonly snapshotEntries?: number;
-  /** Newest storage format that nodes read by default. */
+  /** The newest storage format that nodes read by default. */
   readonly format?: number;
   /** Lag of the replicas in milliseconds. If undefined, answers wait for the replicas. */
   readonly replicasBehindMs?: number;
@@ -43,7 +43,7 @@ const PATIENCE_MS = 3000;
 /** Maximum time that a platform waits. */
 const GIVE_UP_MS = PATIENCE_MS + 500;
 const LOG_LINES_MAX = 400;
-/** Time needed to connect to a different archive. */
+/** The time needed to connect to a different archive. */
 const ARCHIVE_AWAY_MS = 50;
 /** Maximum number of times that one timer fires in one leap. */
 const SWEEPS_MAX = 10;
@@ -64,7 +64,7 @@ export class World {
   readonly store: SimulatedStore;
   readonly table: SimulatedTable;
   readonly archive = new SimulatedArchive();
-  /** Server without shards, which delivers calls to the archive. */
+  /** A server without shards, which delivers calls to the archive. */
   readonly archiveServer: SimulatedStore;
   readonly nodes: (SimulatedNode | undefined)[] = [];
   readonly bettors: Bettors;
@@ -248,7 +248,7 @@ export class World {
     return serving.length === this.settings.shards && new Set(serving).size === serving.length;
   }
 
-  /** Human-readable report: the newest lines of all nodes, and the location of each shard. */
+  /** A human-readable report: the newest lines of all nodes, and the location of each shard. */
   describe(): string {
     const states = this.living.map((node) => `${node.settings.name} ${node.tag}: ${node.states().join(' ')}`);
     return [...this.lines.slice(-60), ...states].join('\n');

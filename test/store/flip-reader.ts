@@ -4,8 +4,8 @@ import { ARCHIVE_STORES } from '../contract/archive.js';
 import { type Book, lookUpAll, type Verdict } from './flipped-archive.js';
 
 /*
- * Program that reads the archives in the folders that it receives, one after another. It is a separate process, because
- * LMDB may crash at a damaged page. The argument is the path of the book file.
+ * A program that reads the archives in the folders that it receives, one after another. It is a separate process,
+ * because LMDB may crash at a damaged page. The argument is the path of the book file.
  */
 const book = JSON.parse(readFileSync(process.argv[2] as string, 'utf8')) as Book;
 

@@ -10,7 +10,7 @@ import { explain } from '../../src/store/redis/server-error.js';
 const REDIS = ['redis_version:8.0.2', 'redis_mode:MODE', 'role:master'];
 const VALKEY = ['redis_version:7.2.4', 'server_name:valkey', 'valkey_version:8.0.1', 'server_mode:MODE', 'role:master'];
 
-/** Refusal of a server with this INFO; undefined if the server is accepted. */
+/** The refusal of a server with this INFO; undefined if the server is accepted. */
 async function refusal(lines: readonly string[], mode: string, isCluster: boolean): Promise<string | undefined> {
   const info = lines.join('\r\n').replace('MODE', mode);
   const check = new ServerCheck({ type: 'fsync' }, true, isCluster);

@@ -7,8 +7,8 @@ import { imageOf, type WalletImage } from '../../src/wallet/state/wallet-image.j
 import type { Wallets } from '../../src/wallet/state/wallets.js';
 
 /**
- * State on which two shards must agree: the image of each wallet, and the messages that its rounds remember, which the
- * image does not contain.
+ * The state on which two shards must agree: the image of each wallet, and the messages that its rounds remember, which
+ * the image does not contain.
  */
 export function imagesOf(wallets: Iterable<Wallet>): [WalletImage, RememberedMessage[]][] {
   return [...wallets].map((wallet) => [imageOf(wallet), rememberedBy(wallet)]);

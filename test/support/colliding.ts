@@ -6,7 +6,7 @@ export interface Invertible {
 }
 
 const PRIME = 0x01000193;
-/** Inverse of `PRIME` modulo 2^32. */
+/** The inverse of `PRIME` modulo 2^32. */
 const INVERSE = 0x359c449b;
 const LETTERS = [...'abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ-_'].map((letter) =>
   letter.charCodeAt(0),
@@ -111,7 +111,7 @@ export function unfinished(value: number): number {
   return hash ^ (hash >>> 16);
 }
 
-/** Inverse of an odd number modulo 2^32. */
+/** The inverse of an odd number modulo 2^32. */
 function inverseOf(odd: number): number {
   let inverse = odd;
   for (let i = 0; i < 5; i++) inverse = Math.imul(inverse, 2 - Math.imul(odd, inverse));

@@ -140,7 +140,7 @@ export class Domain {
   }
 }
 
-/** Name of a serialized round, the IDs of its bets, tips and tombstones, and the IDs of its rewards. */
+/** The name of a serialized round, the IDs of its bets, tips and tombstones, and the IDs of its rewards. */
 function namesOf(image: Buffer): RoundName & { ids: string[]; rewardIds: string[] } {
   const { username, productId, roundId } = nameOfSerialized(image);
   const wallet = Wallet.begin(new Tables(TINY), 'THB', username);

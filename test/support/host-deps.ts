@@ -25,7 +25,7 @@ const CODEC_SETTINGS = {
   sessionToken: 'ignore',
   closed: 'own',
 } as const;
-/** Request codecs, which all tests share because compiling the codecs takes longer than most tests. */
+/** The request codecs, which all tests share because compiling the codecs takes longer than most tests. */
 const REQUESTS = requestCodecs(CODEC_SETTINGS);
 export const CODEC = codecOn(systemClock);
 const SETTINGS = settingsWith();

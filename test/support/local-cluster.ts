@@ -13,8 +13,8 @@ export interface LocalClusterOptions {
   readonly nodes: number;
   readonly program?: readonly string[];
   /**
-   * Port of the only Redis. If given, each node reaches Redis, and is reached by its peers, over a network that can be
-   * cut.
+   * The port of the only Redis. If given, each node reaches Redis, and is reached by its peers, over a network that can
+   * be cut.
    */
   readonly cuttable?: number;
   /** Ports of the load balancers; 0 selects free ports. */
@@ -22,7 +22,7 @@ export interface LocalClusterOptions {
   readonly adminPort?: number;
 }
 
-/** Answer of `GET /v1/cluster`. */
+/** The answer of `GET /v1/cluster`. */
 export interface SeenCluster {
   readonly nodes: readonly { readonly name: string; readonly state: string; readonly shards: number }[];
   readonly shards: readonly {
@@ -78,7 +78,7 @@ export class LocalCluster {
     return this.admin.url;
   }
 
-  /** Operator API token, if the nodes require one. */
+  /** The operator API token, if the nodes require one. */
   get token(): string | undefined {
     return this.options.env.WALLETD_ADMIN_TOKEN;
   }

@@ -26,7 +26,7 @@ export class MemoryArchive implements Archive {
     readonly day: number;
     readonly names: ArchiveKey[];
   }[] = [];
-  /** Oldest day that the archive keeps. */
+  /** The oldest day that the archive keeps. */
   private firstDay = 0;
   /** Number of names that have been looked up. */
   looked = 0;

@@ -8,7 +8,7 @@ import { endAfterTests } from './children.js';
 import { makeTempFolder } from './temp-folder.js';
 import { until } from './until.js';
 
-/** Reason to skip a test; false if nats-server is installed. */
+/** The reason to skip a test; false if nats-server is installed. */
 export const NO_NATS = spawnSync('nats-server', ['--version']).status === 0 ? false : 'no nats-server here';
 
 /** A real nats-server with JetStream, on a free port. */

@@ -32,7 +32,7 @@ export class OpenApiDocument {
     return new OpenApiDocument((await response.json()) as OpenApiDocument['content']);
   }
 
-  /** Schema at the path formed by these keys. */
+  /** The schema at the path formed by these keys. */
   schemaAt(...path: readonly string[]): ValidateFunction {
     const pointer = path.map((key) => encodeURIComponent(key.replaceAll('~', '~0').replaceAll('/', '~1'))).join('/');
     const validate = this.compiled.get(pointer) ?? this.ajv.compile({ $ref: `document#/${pointer}` });

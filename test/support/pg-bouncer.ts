@@ -9,7 +9,7 @@ const USER = 'postgres';
 /** Debian installs the program in a folder that is not on every user's PATH. */
 const FOLDERS = [...onPath(), '/usr/sbin'];
 
-/** Sentence that explains why PgBouncer cannot run on this machine; undefined if it can. */
+/** A sentence that explains why PgBouncer cannot run on this machine; undefined if it can. */
 export function whyNoPgBouncer(): string | undefined {
   return maybeFolder() === undefined ? 'PgBouncer is not installed: apt-get install pgbouncer' : undefined;
 }

@@ -8,7 +8,7 @@ export class PostgresDatabases {
 
   constructor(private readonly server: Postgres) {}
 
-  /** Folder that contains the server's socket. */
+  /** The folder that contains the server's socket. */
   get socketFolder(): string {
     return new URL(this.server.url).searchParams.get('host') as string;
   }

@@ -5,7 +5,7 @@ import { makeOwnFolder, type Postgres, runProgram } from '../../bench/support/po
 import { runSql } from './postgres-databases.js';
 import { until } from './until.js';
 
-/** Socket of a PostgreSQL that listens in its own folder. */
+/** The socket of a PostgreSQL that listens in its own folder. */
 export function socketOf({ url }: Pick<Postgres, 'url'>): string {
   return `${folderOf(url)}/.s.PGSQL.5432`;
 }

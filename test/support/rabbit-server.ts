@@ -10,7 +10,7 @@ import { until } from './until.js';
 /** Debian's script on the PATH changes the user; this one does not. */
 const SERVER = '/usr/lib/rabbitmq/bin/rabbitmq-server';
 const hasServer = existsSync(SERVER) && spawnSync('epmd', ['-names']).error === undefined;
-/** Reason to skip a test; false if RabbitMQ is installed. */
+/** The reason to skip a test; false if RabbitMQ is installed. */
 export const NO_RABBIT = hasServer ? false : 'no rabbitmq-server here';
 
 /** A real RabbitMQ on a free port, with its own port mapper and folder. */

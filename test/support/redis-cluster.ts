@@ -57,7 +57,7 @@ export class RedisCluster {
     return servers.filter((_, i) => i >= size.masters && i % size.masters === masters.indexOf(master));
   }
 
-  /** Current master of this slot, according to the server `asked`. */
+  /** The current master of this slot, according to the server `asked`. */
   async masterOf(slot: number, asked = this.servers[0] as RedisServer): Promise<RedisServer> {
     const ranges = (await asked.call('CLUSTER', 'SLOTS')) as readonly [number, number, readonly [string, number]][];
     const port = ranges.find(([first, last]) => first <= slot && slot <= last)?.[2][1];

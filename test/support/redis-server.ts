@@ -50,7 +50,7 @@ export class RedisServer {
     return `redis://127.0.0.1:${this.port}`;
   }
 
-  /** Folder with the server's files. */
+  /** The folder with the server's files. */
   get path(): string {
     return this.folder.path;
   }

@@ -57,7 +57,7 @@ export class StoredNode {
     return await runCommand(args, { ...this.env, WALLETD_ADMIN_PORT: this.adminPort });
   }
 
-  /** Operator API port of the running walletd, for commands that query it. */
+  /** The operator API port of the running walletd, for commands that query it. */
   private get adminPort(): string {
     const url = this.walletd?.child.exitCode === null ? this.walletd.adminUrl : '';
     return url === '' ? '1' : new URL(url).port;

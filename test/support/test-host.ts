@@ -52,7 +52,7 @@ export class TestHost {
       archive?: Archive;
       memoryMs?: number;
       idleMs?: number;
-      /** Store to use instead of the in-memory log that the test accesses as `wal`. */
+      /** The store to use instead of the in-memory log that the test accesses as `wal`. */
       store?: Pick<Store, 'wal' | 'snapshots'> & { readonly storeId: string };
       isShared?: boolean;
       timers?: Timers;

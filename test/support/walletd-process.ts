@@ -16,9 +16,9 @@ process.on('exit', () => rmSync(NODE_FOLDER, { recursive: true, force: true }));
 
 type LogLine = { msg: string; level: string; [field: string]: unknown };
 
-/** Command that starts walletd as a user does, with the heap limit that the settings require. */
+/** The command that starts walletd as a user does, with the heap limit that the settings require. */
 export const LAUNCHED = ['sh', LAUNCHER];
-/** Command that starts walletd without the launcher, which takes a third of the startup time. */
+/** The command that starts walletd without the launcher, which takes a third of the startup time. */
 export const UNLAUNCHED = [process.execPath, MAIN];
 
 /** A real walletd process. */
@@ -56,7 +56,7 @@ export class WalletdProcess {
     return walletd;
   }
 
-  /** Process ID of the server itself, which is the launcher's process or, under a tracer, a child of the tracer. */
+  /** The process ID of the server itself, which is the launcher's process or, under a tracer, a child of the tracer. */
   get pid(): number {
     const ready = this.log.find((line) => line.msg === 'walletd is ready');
     return Number(ready?.pid);

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { Worker } from 'node:worker_threads';
 import { createLogger, setLogLevel } from '../../src/telemetry/logger.js';
 
-/** Thread with its own logger. Reports its level on request. */
+/** A thread with its own logger. Reports its level on request. */
 const THREAD = `
   const { parentPort } = require('node:worker_threads');
   import(${JSON.stringify(new URL('../../src/telemetry/logger.js', import.meta.url).href)}).then(({ createLogger }) => {

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { ROOT, readPage } from './pages.js';
 import { sourceFiles } from './prose.js';
 
-/** Value of a field or constant named `code`. Every kebab-case literal in it is a log code. */
+/** The value of a field or constant named `code`. Every kebab-case literal in it is a log code. */
 const VALUE = /\bcode(?:\??:| =) ([^,;})]*)/g;
 const LITERAL = /'([a-z0-9]+(?:-[a-z0-9]+)+)'/g;
 const ROW = /^\| `([a-z0-9-]+)` \| [^|]+ \| [^|]+ \|$/gm;

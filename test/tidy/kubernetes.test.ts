@@ -76,7 +76,7 @@ const API_VERSIONS: Readonly<Record<string, string>> = {
   PodDisruptionBudget: 'policy/v1',
   NetworkPolicy: 'networking.k8s.io/v1',
 };
-/** Time that a stop takes in addition to `cluster.drainSeconds`. */
+/** The time that a stop takes in addition to `cluster.drainSeconds`. */
 const STOP_MAX_SECONDS = 10;
 
 const manifests = readdirSync(FOLDER).flatMap((file) =>

@@ -6,14 +6,14 @@ import { ROOT } from './pages.js';
 export interface Prose {
   readonly kind: 'comment' | 'title' | 'message' | 'paragraph';
   readonly file: string;
-  /** Line number, starting at 1. */
+  /** The line number, starting at 1. */
   readonly line: number;
   /** The text on a single line, without comment markers. */
   readonly text: string;
 }
 
 const FOLDERS = ['src', 'bench', 'test'];
-/** File with deliberate breaches of the rules, which are not checked. */
+/** A file with deliberate breaches of the rules, which are not checked. */
 const PLANTED = 'test/tidy/words.test.ts';
 
 /** TypeScript files of src, bench and test, relative to the project root. */
@@ -76,8 +76,8 @@ export function messagesIn(file: string, text: string): Prose[] {
 }
 
 /**
- * Text of a call from its name to its closing bracket. Brackets in strings count as well, which works because they are
- * balanced in these sources.
+ * The text of a call from its name to its closing bracket. Brackets in strings count as well, which works because they
+ * are balanced in these sources.
  */
 function callAt(text: string, start: number): string {
   let depth = 0;

@@ -21,7 +21,7 @@ const DAY_MS = 86_400_000;
 export class StoryInterpreter {
   private readonly store = new WrittenStore(2);
   private requests = 0;
-  /** Name of the operator in the steps that follow. */
+  /** The name of the operator in the steps that follow. */
   private by: Operator | undefined = undefined;
 
   async run(line: string): Promise<string> {

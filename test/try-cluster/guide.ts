@@ -4,7 +4,7 @@ import { type LocalCluster, nameOf } from '../support/local-cluster.js';
 
 const PLAYER = 'ann';
 
-/** Table of all listening addresses. */
+/** The table of all listening addresses. */
 export function addresses(cluster: LocalCluster, folder: string): string {
   const nodes = cluster.nodes.map((node, i) => [nameOf(i), node?.callbackUrl ?? '', node?.adminUrl ?? '']);
   const rows = [['balancer', cluster.callbackUrl, cluster.adminUrl], ...nodes];

@@ -2,10 +2,10 @@ import { statSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 
-/** Report that `npm run bench` writes; container images do not contain one. */
+/** The report that `npm run bench` writes; container images do not contain one. */
 const FILE = fileURLToPath(new URL('../../../../bench/report/report.html', import.meta.url));
 
-/** Time of this machine's last benchmarks in ms; null if there is no report. */
+/** The time of this machine's last benchmarks in ms; null if there is no report. */
 export function benchmarkTime(file = FILE): number | null {
   return statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? null;
 }

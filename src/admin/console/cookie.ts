@@ -7,7 +7,7 @@ import { SESSION_MS } from './session.js';
  */
 const ID_LENGTH = 8;
 
-/** Cookie that carries a session. Scripts cannot read it, and other sites cannot make the browser send it. */
+/** A cookie that carries a session. Scripts cannot read it, and other sites cannot make the browser send it. */
 export class SessionCookie {
   private readonly name: string;
 
@@ -27,12 +27,12 @@ export class SessionCookie {
     return undefined;
   }
 
-  /** Header that sets the cookie. */
+  /** A header that sets the cookie. */
   set(request: FastifyRequest, value: string): string {
     return this.header(request, value, SESSION_MS / 1000);
   }
 
-  /** Header that removes the cookie. */
+  /** A header that removes the cookie. */
   clear(request: FastifyRequest): string {
     return this.header(request, '', 0);
   }

@@ -18,7 +18,7 @@ export class LiveFeed {
   /** Messages left to send before the stream is closed, by viewer. */
   private readonly listeners = new Map<ServerResponse, number>();
   private timer: NodeJS.Timeout | undefined = undefined;
-  /** Newest message, which new viewers receive immediately. */
+  /** The newest message, which new viewers receive immediately. */
   private newest = '';
 
   constructor(private readonly source: OverviewSource) {}

@@ -19,13 +19,13 @@ export interface Latency {
 export interface ShardLine {
   readonly shard: number;
   readonly state: string;
-  /** Node name; null if this node has no cluster, or if no known node serves the shard. */
+  /** The node name; null if this node has no cluster, or if no known node serves the shard. */
   readonly owner: string | null;
   readonly players: number;
   readonly waiting: number;
   /** Log sequence numbers; null if another node serves the shard. */
   readonly watermarks: ShardWatermarks | null;
-  /** Time of the newest snapshot; null if there is none. */
+  /** The time of the newest snapshot; null if there is none. */
   readonly snapshotMs: number | null;
   readonly reason: string | null;
 }
@@ -44,7 +44,7 @@ export interface ThreadHeap {
 }
 
 /**
- * Backup in follow mode. It runs in another process, which this node knows only through the file named by
+ * A backup in follow mode. It runs in another process, which this node knows only through the file named by
  * backup.metricsFile.
  */
 export type Backup =
@@ -72,7 +72,7 @@ export interface Overview {
   readonly version: string;
   readonly startedMs: number;
   readonly isReady: boolean;
-  /** Name of this node; null if it has no cluster. */
+  /** The name of this node; null if it has no cluster. */
   readonly node: string | null;
   /** Interval over which rates and latencies are measured; 0 until there is a second measurement. */
   readonly seconds: number;
@@ -97,7 +97,7 @@ export interface Overview {
     readonly appendP99Ms: number | null;
   };
   readonly backup: Backup;
-  /** Time of this machine's last benchmarks; null if there is no report on this machine. */
+  /** The time of this machine's last benchmarks; null if there is no report on this machine. */
   readonly benchmarkMs: number | null;
   readonly troubles: readonly Trouble[];
 }

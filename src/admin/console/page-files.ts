@@ -3,7 +3,7 @@ import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 
-/** Output folder of `npm run build` for src/console/. */
+/** The output folder of `npm run build` for src/console/. */
 const FOLDER = fileURLToPath(new URL('../../console/page/', import.meta.url));
 const TYPES: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',

@@ -12,15 +12,15 @@ const NONCE_BYTES = 16;
 /** Maximum length of a cookie, whose payload contains a name that the settings may make long. */
 const COOKIE_LENGTH_MAX = 4096;
 
-/** Session of a signed-in operator. */
+/** A session of a signed-in operator. */
 export interface ConsoleSession {
   readonly id: string;
   readonly name: string;
   readonly role: OperatorRole;
   readonly endsMs: number;
   /**
-   * Token that a request must carry to change something. A page of another site can make the browser send the cookie,
-   * but cannot read this token.
+   * The token that a request must carry to change something. A page of another site can make the browser send the
+   * cookie, but cannot read this token.
    */
   readonly csrf: string;
 }
@@ -59,7 +59,7 @@ export class Sessions {
     return `${payload}.${sign(known.key, `session ${payload}`).toString('base64url')}`;
   }
 
-  /** Session of this cookie; undefined if the cookie is not ours or the session has ended. */
+  /** The session of this cookie; undefined if the cookie is not ours or the session has ended. */
   maybeRead(cookie: string): ConsoleSession | undefined {
     if (cookie.length > COOKIE_LENGTH_MAX) return undefined;
     const [payload = '', signature = ''] = cookie.split('.');

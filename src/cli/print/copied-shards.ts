@@ -5,10 +5,10 @@ import { formatTable } from './table.js';
 /** One shard's part of a backup. */
 export interface CopiedShard {
   readonly shard: number;
-  /** Newest entry that the snapshot covers; undefined without a snapshot. */
+  /** The newest entry that the snapshot covers; undefined without a snapshot. */
   readonly snapshot: Lsn | undefined;
   readonly lsn: Lsn;
-  /** Time of the newest entry in ms, if known; undefined for an empty log. */
+  /** The time of the newest entry in ms, if known; undefined for an empty log. */
   readonly timeMs?: number | undefined;
   readonly entries: number;
   /** Uncompressed size of the snapshot and the entries. */
@@ -26,7 +26,7 @@ export function copyTable(shards: readonly CopiedShard[]): string {
   return formatTable([{ right: 'shard' }, ...columns, { right: 'entries' }, { right: 'size' }], rows);
 }
 
-/** Newest time in any shard; undefined if no shard has one. */
+/** The newest time in any shard; undefined if no shard has one. */
 export function newestTime(shards: readonly CopiedShard[]): number | undefined {
   const times = shards.flatMap(({ timeMs }) => timeMs ?? []);
   return times.length === 0 ? undefined : Math.max(...times);

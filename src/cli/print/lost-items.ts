@@ -18,7 +18,7 @@ const COLUMNS = [
 ];
 const SHOWN_MAX = 20;
 
-/** Human-readable table of the first lost items. */
+/** A human-readable table of the first lost items. */
 export function lostTable(items: readonly LostItem[]): string {
   const rows = items.slice(0, SHOWN_MAX).map((item) => cellsOf(item).slice(0, 6).map(printable));
   const more = items.length > SHOWN_MAX ? `\n… and ${items.length - SHOWN_MAX} more` : '';

@@ -15,7 +15,7 @@ export function playersOf(rounds: readonly Pick<LostRound, 'username'>[]): Map<s
   return counts;
 }
 
-/** Human-readable table of the players with the most lost rounds. */
+/** A human-readable table of the players with the most lost rounds. */
 export function lostRoundsTable(rounds: readonly LostRound[]): string {
   const players = [...playersOf(rounds)].sort(([, one], [, other]) => other - one);
   const rows = players.slice(0, SHOWN_MAX).map(([username, count]) => [printable(username), String(count)]);

@@ -72,7 +72,7 @@ function sumsTable(all: readonly DaySum[], scales: ScaleTable): string {
   return isLong ? `${table}\n\nOnly the differing sums of ${all.length} are shown; --json shows all.` : table;
 }
 
-/** Excess of the players' winnings in walletd over those in the platform's history. */
+/** The excess of the players' winnings in walletd over those in the platform's history. */
 function surplusOf(theirs: SideSum, ours: SideSum): bigint {
   return ours.payout.value - ours.stake.value - (theirs.payout.value - theirs.stake.value);
 }

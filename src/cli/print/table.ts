@@ -9,7 +9,7 @@ const PLAIN = Object.fromEntries(
   ].map((part) => [part, '']),
 );
 
-/** Column title. Columns of numbers are right-aligned. */
+/** The column title. Columns of numbers are right-aligned. */
 export type Column = string | { readonly right: string };
 
 export function formatTable(columns: readonly Column[], rows: readonly (readonly string[])[]): string {

@@ -135,7 +135,7 @@ async function answered<T>(promise: Promise<T>, signal: AbortSignal | undefined)
   }
 }
 
-/** Detail of a problem response (RFC 9457). */
+/** The detail of a problem response (RFC 9457). */
 function detailOf(text: string): string | undefined {
   try {
     return (JSON.parse(text) as { detail?: string }).detail;

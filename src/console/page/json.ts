@@ -13,7 +13,7 @@ export function toJson(value: unknown): string {
   return stringify(value, (_key, one: unknown) => (isExact(one) ? new LosslessNumber(one.exact) : one)) as string;
 }
 
-/** Value of a count or a time, both of which fit a double. */
+/** The value of a count or a time, both of which fit a double. */
 export function plain({ exact }: Exact): number {
   return Number(exact);
 }

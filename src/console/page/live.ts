@@ -2,7 +2,7 @@ import { useEffect, useState } from 'preact/hooks';
 import type { Moment, Overview } from '../../admin/console/overview.js';
 import { readVisitor } from './api.js';
 
-/** Live state of walletd, and of the connection to it. */
+/** The live state of walletd, and of the connection to it. */
 export interface Live {
   readonly overview: Overview | undefined;
   readonly hour: readonly Moment[];

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 
-/** View and its parameters. The address contains all of them, so that it can be shared. */
+/** A view and its parameters. The address contains all of them, so that it can be shared. */
 export interface Place {
   readonly view: string;
   readonly about: URLSearchParams;

@@ -39,7 +39,7 @@ const VIEWS: readonly (readonly [view: string, title: string])[] = [
   ['settings', 'Settings'],
 ];
 
-/** Frame around every view, with the navigation and the visitor. */
+/** A frame around every view, with the navigation and the visitor. */
 export function Shell(props: Props) {
   const { visitor, place, onSignedOut } = props;
   const content = useRef<HTMLElement>(null);

@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useState } from 'preact/hooks';
 import { get } from './api.js';
 
-/** State of a call. The previous answer stays visible while the call is being repeated. */
+/** The state of a call. The previous answer stays visible while the call is being repeated. */
 export interface Asked<T> {
   readonly answer: T | undefined;
   readonly error: Error | undefined;

@@ -3,9 +3,9 @@ import { postLines } from './api.js';
 import { type Exact, plain } from './json.js';
 import { pieceAt } from './lines.js';
 
-/** Line that walletd refused. The id is empty if the line was unreadable. */
+/** A line that walletd refused. The id is empty if the line was unreadable. */
 export interface RefusedLine {
-  /** Line number in the file, from 1. */
+  /** The line number in the file, from 1. */
   readonly line: number;
   readonly id: string;
   readonly username: string;

@@ -13,11 +13,11 @@ export interface Numbered {
   readonly n: number;
 }
 
-/** State of the search in one place. */
+/** The state of the search in one place. */
 export interface Search<T> {
   readonly state: 'idle' | 'running' | 'ended' | 'stopped';
   readonly hits: readonly (T & Numbered)[];
-  /** Progress from 0 to 1. */
+  /** The progress from 0 to 1. */
   readonly done: number;
   /** True if there were more hits than shown. */
   readonly isCut: boolean;

@@ -10,9 +10,9 @@ import { openPostgres } from '../drivers/open-archive.js';
 import { StoreError } from '../drivers/store-error.js';
 import { tieOf } from '../drivers/tie-archive.js';
 
-/** State of a PostgreSQL archive at startup. */
+/** The state of a PostgreSQL archive at startup. */
 export interface FoundArchive {
-  /** Human-readable address of the archive, without the password. */
+  /** The human-readable address of the archive, without the password. */
   readonly name: string;
   /** Check results. Empty if the archive does not respond. */
   readonly findings: readonly CheckResult[];

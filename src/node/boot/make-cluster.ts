@@ -100,12 +100,12 @@ export function makeCluster(settings: Settings, deps: ClusterDeps): ClusterNode 
   });
 }
 
-/** Archive ID that this node announces to the other members. */
+/** The archive ID that this node announces to the other members. */
 export function archiveIdOf(settings: Settings, { archiveId }: StoreMeta): string | null {
   return hasArchive(settings) ? (archiveId ?? UNSEEN_ARCHIVE) : null;
 }
 
-/** Human-readable name by which this node is known in the cluster. */
+/** The human-readable name by which this node is known in the cluster. */
 export function nameOf({ cluster }: Pick<Settings, 'cluster'>): string {
   return cluster.name ?? hostname();
 }
@@ -135,7 +135,7 @@ function peerTls({ tls }: ClusterSettings, own: Tls | undefined): PeerTls | unde
   }
 }
 
-/** Hash of the rules. It is equal on all nodes that make the same decisions. */
+/** The hash of the rules. It is equal on all nodes that make the same decisions. */
 function rulesHash(settings: Settings, meta: StoreMeta): string {
   const { products, ...rules } = rulesOf(settings, meta);
   const { money, txnsMax, limits, adjustBalance } = settings;

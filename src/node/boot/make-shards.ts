@@ -21,7 +21,7 @@ export interface ShardsDeps {
   readonly codec: CallbackCodec;
   readonly log: Logger;
   readonly onFenced: OnFenced;
-  /** Entry file of the worker threads. */
+  /** The entry file of the worker threads. */
   readonly workerEntry: URL;
 }
 

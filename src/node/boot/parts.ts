@@ -97,7 +97,7 @@ export interface Parts {
   /** Sends traces; undefined if there is no trace collector. */
   readonly tracer: CallbackTracer | undefined;
   readonly lastRun: LastRun;
-  /** Lock on the node's folder; undefined if this node has no cluster. */
+  /** The lock on the node's folder; undefined if this node has no cluster. */
   readonly lock: FolderLock | undefined;
 }
 

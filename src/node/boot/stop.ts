@@ -15,7 +15,7 @@ const DRAIN_MS = 3000;
  */
 const SNAPSHOTS_UNTIL_MS = 3500;
 const POLL_MS = 5;
-/** Time within which load balancers notice that this node is not ready. */
+/** The time within which load balancers notice that this node is not ready. */
 const NOTICED_MS = 5000;
 const CONNECTIONS_POLL_MS = 50;
 

@@ -18,7 +18,7 @@ const WORKER_ENTRY = new URL('./worker-entry.js', import.meta.url);
  *                       └────────────────────^
  */
 export class WalletNode {
-  /** Port of the callback listener; 0 until the listener is open. */
+  /** The port of the callback listener; 0 until the listener is open. */
   callbackPort = 0;
   adminPort = 0;
   private isStopping = false;

@@ -19,7 +19,7 @@ export interface WorkerSettings extends ShardThreadSettings {
   readonly acknowledgedHere: ReadonlyMap<number, Lsn>;
   /** See `missedTime`. */
   readonly missed: SharedArrayBuffer;
-  /** Port for reports of store outages. */
+  /** The port for reports of store outages. */
   readonly newsPort: MessagePort;
 }
 

@@ -3,8 +3,8 @@ import { AddressError, type PostgresAddress, parsePostgresAddress } from '../../
 import type { StoreSettings } from './driver.js';
 
 /**
- * Address of the PostgreSQL archive; undefined if the settings name none. Throws a `ConfigError` if the address cannot
- * be used.
+ * The address of the PostgreSQL archive; undefined if the settings name none. Throws a `ConfigError` if the address
+ * cannot be used.
  */
 export function findArchiveAddress({ archive }: Pick<StoreSettings, 'archive'>): PostgresAddress | undefined {
   if (archive === null) return undefined;

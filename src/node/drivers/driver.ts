@@ -9,16 +9,16 @@ export type StoreSettings = Pick<Settings, 'store' | 'storePrefix' | 'durability
 
 /** Opens the store that the settings name. */
 export interface Driver {
-  /** Human-readable kind and location of the store, without its password. */
+  /** The human-readable kind and location of the store, without its password. */
   readonly name: string;
   /**
-   * Name that is unique among stores of the same kind. The node stores its record of acknowledged entries under this
+   * A name that is unique among stores of the same kind. The node stores its record of acknowledged entries under this
    * name.
    */
   readonly recordName: string;
-  /** Folder of the store's files; undefined if the store is a server. */
+  /** The folder of the store's files; undefined if the store is a server. */
   readonly folder?: string;
-  /** Human-readable description of the durability that every answer waits for. */
+  /** A human-readable description of the durability that every answer waits for. */
   readonly durability: string;
   /** Human-readable instructions for emptying the store, including the command. */
   readonly emptying: string;

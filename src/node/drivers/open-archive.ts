@@ -72,7 +72,7 @@ export async function openPostgres(
 }
 
 /**
- * ID of the configured archive. Creates a missing archive, assigns an ID if it has none, and ties it. Throws a
+ * The ID of the configured archive. Creates a missing archive, assigns an ID if it has none, and ties it. Throws a
  * `FormatError` if the archive does not match the tie. `renew` replaces the ID.
  */
 export async function identifyArchive(
@@ -106,7 +106,7 @@ export async function discardArchive(settings: ArchiveSettings, storeId: string)
   if (isEmpty) rmSync(folderOfArchive(settings.store), { recursive: true });
 }
 
-/** ID of the configured archive; undefined if the archive has none yet. Creates nothing. */
+/** The ID of the configured archive; undefined if the archive has none yet. Creates nothing. */
 export async function findArchiveId(settings: ArchiveSettings, storeId: string): Promise<string | undefined> {
   if (settings.archive === null) {
     const { LmdbArchive } = await import('../../store/lmdb/lmdb-archive.js');
@@ -126,7 +126,7 @@ export async function checkFolder({ store }: ArchiveSettings, storeId: string, t
   LmdbArchive.check(folderOfArchive(store), storeId, tie);
 }
 
-/** Human-readable location of the configured archive, without its password. */
+/** The human-readable location of the configured archive, without its password. */
 export function placeOfArchive(settings: ArchiveSettings): string {
   return findArchiveAddress(settings)?.name ?? folderOfArchive(settings.store);
 }

@@ -27,8 +27,8 @@ export function redisDriver({ store, storePrefix: prefix, durability: text, redi
 }
 
 /**
- * Command that removes all keys with the prefix, and no others. redis-cli reads the password from its environment. If
- * walletd has a Redis user of its own, that user is not allowed to remove keys in this way and the user `default` is
+ * The command that removes all keys with the prefix, and no others. redis-cli reads the password from its environment.
+ * If walletd has a Redis user of its own, that user is not allowed to remove keys in this way and the user `default` is
  * off, so the command names an administrator.
  */
 function removal(

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Owner } from '../../ports/wal.js';
 
-/** Identity of a process in the logs that it writes. */
+/** The identity of a process in the logs that it writes. */
 export interface Identity {
   readonly owner: Owner;
   /** 8 random hexadecimal digits with which every nonce of this process begins. */

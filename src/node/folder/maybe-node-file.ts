@@ -3,7 +3,7 @@ import { UnknownFormatError } from '../../store/format/format-error.js';
 import { parseNodeFile } from '../../store/format/node-file.js';
 
 /**
- * Content of a JSON file of the node's folder on which no decision depends. Undefined if the file is missing or
+ * The content of a JSON file of the node's folder on which no decision depends. Undefined if the file is missing or
  * damaged. Throws an `UnknownFormatError` if a newer walletd wrote it.
  */
 export function maybeNodeFile<Stored>(path: string): Stored | undefined {

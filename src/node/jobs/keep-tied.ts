@@ -8,13 +8,13 @@ const LOOK_MS = 1000;
 
 export interface KeepTiedDeps {
   readonly storeId: string;
-  /** ID of the archive that this process uses; undefined if it is not known yet. */
+  /** The ID of the archive that this process uses; undefined if it is not known yet. */
   readonly archiveId: () => string | undefined;
   readonly meta: Pick<MetaStore, 'peek' | 'replaceArchive'>;
   /** Any shard that this process serves; undefined if there is none. */
   readonly findServed: () => number | undefined;
   readonly headOf: (shard: number) => Promise<Head>;
-  /** Prefix of the nonces of everything that this process writes. */
+  /** The prefix of the nonces of everything that this process writes. */
   readonly ownerTag: string;
   readonly timers: Timers;
   readonly log: Logger;

@@ -64,7 +64,7 @@ async function search(
   }
 }
 
-/** Reader that stops once the search has been canceled. */
+/** A reader that stops once the search has been canceled. */
 function wanted(reader: StoreReader): StoreReader {
   return {
     ...reader,

@@ -14,7 +14,7 @@ export interface TimeKeeperDeps {
   /** The clocks of the other cluster members; undefined if this node has no cluster. */
   readonly cluster: () => ClusterWitnesses | undefined;
   readonly retentionMs: number;
-  /** Value of the `clock.confirmedOn` setting. */
+  /** The value of the `clock.confirmedOn` setting. */
   readonly confirmedOn: string | null;
   readonly record: Pick<TimeRecord, 'confirmedMs' | 'write'>;
   /** The machine's own clock, without corrections. */
@@ -27,7 +27,7 @@ export interface TimeKeeperDeps {
 export interface TimeMeasures {
   /** This machine's clock minus the confirmed time. Irreversible actions lag behind the clock by this difference. */
   readonly unconfirmedMs: number;
-  /** Newest log time minus this machine's clock; 0 if the clock is ahead. */
+  /** The newest log time minus this machine's clock; 0 if the clock is ahead. */
   readonly logAheadMs: number;
 }
 

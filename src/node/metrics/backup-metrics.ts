@@ -1,7 +1,7 @@
 import type { Metric } from '../../base/metric.js';
 import { counter, gauge } from '../../telemetry/metric.js';
 
-/** Progress of a backup in follow mode. */
+/** The progress of a backup in follow mode. */
 export interface BackupProgress {
   /** The file contains everything that the store contained at this time, in ms. */
   readonly coveredMs: number;

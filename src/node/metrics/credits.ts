@@ -11,7 +11,7 @@ import { reportMoves } from '../../wallet/ledger.js';
 const SERIES_MAX = 200;
 const OTHERS = 'other';
 
-/** Amount in whole currency units. It never decreases. */
+/** The amount in whole currency units. It never decreases. */
 interface Credit {
   readonly labels: Readonly<Record<'product' | 'currency' | 'kind', string>>;
   value: number;

@@ -3,7 +3,7 @@ import { gauge, perShard } from '../../telemetry/metric.js';
 import type { HostMeasures } from '../../threads/shard-host.js';
 import type { ShardStatus } from '../../threads/shards.js';
 
-/** State of shards, as measured in the shards' own thread. */
+/** The state of shards, as measured in the shards' own thread. */
 export function shardMetrics(shards: readonly HostMeasures[]): Metric[] {
   return [
     gauge(
@@ -118,7 +118,7 @@ const EVERY_STATE: Record<ShardStatus['state'], 0> = {
 };
 const STATES = Object.keys(EVERY_STATE);
 
-/** Shard state that the main thread knows even if the shard's worker is down. */
+/** A shard state that the main thread knows even if the shard's worker is down. */
 export function statusMetrics(shards: readonly ShardStatus[]): Metric[] {
   return [
     gauge('walletd_shard_state', '1 for the current state of a shard.', shards.flatMap(states)),

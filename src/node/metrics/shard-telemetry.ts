@@ -22,14 +22,14 @@ import { shardMetrics } from './shard-metrics.js';
 import { stageMetric } from './stages.js';
 
 export interface ShardTelemetryOptions {
-  /** Thread name used in labels. */
+  /** The thread name used in labels. */
   readonly thread: string;
   readonly scales: ScaleTable;
   /** Time limit of every command: the time from its arrival to its deadline. */
   readonly requestDeadlineMs: number;
   /** Interval in seconds of the log line with counters; 0 disables the line. */
   readonly everySeconds: number;
-  /** Human-readable name of the server that currently receives appends, if the store has several servers. */
+  /** The human-readable name of the server that currently receives appends, if the store has several servers. */
   readonly server: () => string | undefined;
   /** Receives reports of store outages. */
   readonly news: StoreNews;
@@ -63,7 +63,7 @@ export class ShardTelemetry implements HostObserver {
   private archivedRounds = 0;
   private archiveFailures = 0;
   private readonly snapshots = { taken: 0, abandoned: 0 };
-  /** Newest snapshot of each shard. */
+  /** The newest snapshot of each shard. */
   private readonly takenSnapshots = new Map<number, TakenSnapshot>();
   private readonly line: MetricsLine;
   private readonly voidWarning: RemarkWarning;

@@ -2,7 +2,7 @@ import type { Metric } from '../../base/metric.js';
 import type { StoreRoom } from '../../store/store.js';
 import { gauge } from '../../telemetry/metric.js';
 
-/** Store size and free space; empty until the store has responded once. */
+/** The store size and free space; empty until the store has responded once. */
 export function storeRoomMetrics(room: StoreRoom | undefined): Metric[] {
   if (room === undefined) return [];
   const { usedBytes, freeBytes } = room;

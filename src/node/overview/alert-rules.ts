@@ -19,7 +19,7 @@ export interface Given {
 
 /** A rule that detects one alert condition. */
 export interface AlertRule {
-  /** Name of the matching rule in config/alerts.yaml; undefined if there is none. */
+  /** The name of the matching rule in config/alerts.yaml; undefined if there is none. */
   readonly alert: string | undefined;
   readonly urgency: Trouble['urgency'];
   /** Threshold of the alert. Absent if the condition is either true or false. */

@@ -7,8 +7,8 @@ const LINE = /^walletd_backup_(\w+) (\S+)$/gm;
 const MS = 1000;
 
 /**
- * Progress of a backup in follow mode, read from the file that `walletd backup --metrics` writes on this machine; see
- * `backupMetrics`.
+ * The progress of a backup in follow mode, read from the file that `walletd backup --metrics` writes on this machine;
+ * see `backupMetrics`.
  */
 export function readBackup(path: string | null): Backup {
   if (path === null) return { state: 'unseen' };

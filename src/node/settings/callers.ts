@@ -21,7 +21,7 @@ export function callersOf({ signature, allow, insecure }: Pick<Settings, 'signat
   });
 }
 
-/** Human-readable description of the allowed callers, for the log. */
+/** A human-readable description of the allowed callers, for the log. */
 export function describeCallers({
   host,
   signature,

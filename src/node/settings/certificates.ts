@@ -82,7 +82,7 @@ export class Certificates {
     this.warn(log);
   }
 
-  /** Expiry time of each listener's certificate. */
+  /** The expiry time of each listener's certificate. */
   ends(): readonly { readonly listener: string; readonly endsMs: number }[] {
     return LISTENERS.flatMap((listener) => {
       const tls = this.served[listener];

@@ -21,7 +21,7 @@ export function findGroupMemoryLimit(root = '/'): number | undefined {
 
 interface Mount {
   readonly isV2: boolean;
-  /** Path of the group that is mounted at `point`. A container sees only its own part of the group tree. */
+  /** The path of the group that is mounted at `point`. A container sees only its own part of the group tree. */
   readonly base: string;
   readonly point: string;
   readonly file: 'memory.max' | 'memory.limit_in_bytes';
@@ -37,7 +37,7 @@ function parseMount(line: string): Mount | undefined {
   return isMemory ? { isV2: false, base, point, file: 'memory.limit_in_bytes' } : undefined;
 }
 
-/** Path of the group in a line of /proc/self/cgroup; undefined if the line belongs to a different mount. */
+/** The path of the group in a line of /proc/self/cgroup; undefined if the line belongs to a different mount. */
 function pathIn(line: string, { isV2 }: Mount): string | undefined {
   const [, id, controllers = '', path] = /^(\d+):([^:]*):(.*)$/.exec(line) ?? [];
   const isOurs = isV2 ? id === '0' && controllers === '' : controllers.split(',').includes('memory');

@@ -6,18 +6,18 @@ import { urlOf } from './listener-url.js';
 export interface ListenerPorts {
   readonly callbackPort: number;
   readonly adminPort: number;
-  /** Port of the listener for load balancers; undefined if there is none. */
+  /** The port of the listener for load balancers; undefined if there is none. */
   readonly healthPort: number | undefined;
 }
 
 export interface DescribedListener {
   readonly listener: 'callbacks' | 'operator API' | 'health' | 'nodes';
   readonly url: string;
-  /** Human-readable description of the allowed callers. */
+  /** A human-readable description of the allowed callers. */
   readonly callers: string;
 }
 
-/** Address and allowed callers of each listener, for the startup log. */
+/** The address and allowed callers of each listener, for the startup log. */
 export function describeListeners(settings: Settings, ports: ListenerPorts): readonly DescribedListener[] {
   const { host, tls, admin, health, cluster } = settings;
   return [

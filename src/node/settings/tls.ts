@@ -23,7 +23,7 @@ const PEM_CERTIFICATE =
   /-----BEGIN (?:X509 |TRUSTED )?CERTIFICATE-----[^-]+-----END (?:X509 |TRUSTED )?CERTIFICATE-----/g;
 
 /**
- * Certificate and key of one listener, which error messages call `name`. Undefined if none are set. Throws a
+ * The certificate and key of one listener, which error messages call `name`. Undefined if none are set. Throws a
  * `ConfigError` that names the one that is wrong, because the callback listener's library does not name it.
  */
 export function loadTls({ certificateFile, keyFile }: Settings['tls'], name: string): Tls | undefined {

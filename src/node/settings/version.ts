@@ -10,5 +10,5 @@ const COMMIT_FILE = new URL('../../commit', import.meta.url);
 /** Commit that was built, with `-dirty` after it if the files differed from it. setup.sh writes it. */
 export const COMMIT = existsSync(COMMIT_FILE) ? readFileSync(COMMIT_FILE, 'utf8').trim() : 'unknown';
 
-/** Version and commit, in the notation of semantic versioning. It distinguishes two builds of one version. */
+/** The version and commit, in the notation of semantic versioning. It distinguishes two builds of one version. */
 export const BUILD = `${VERSION}+${COMMIT}`;

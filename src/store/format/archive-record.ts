@@ -5,7 +5,7 @@ import type { Lsn } from '../../ports/lsn.js';
 import { UnknownFormatError } from './format-error.js';
 
 /*
- * Encoding of an archived round, the same in every kind of archive. Integers are big-endian.
+ * The encoding of an archived round, the same in every kind of archive. Integers are big-endian.
  *
  *   checksum u32, count u16, for each id its hash u32 and version u32, serialized round
  *
@@ -22,7 +22,7 @@ export function checkArchiveVersion(version: number): void {
   if (version > ARCHIVE_VERSION) throw new UnknownFormatError('the archive', `format ${version}`);
 }
 
-/** Position that identifies a record. */
+/** The position that identifies a record. */
 export type Place = Pick<ArchiveRecord, 'shard' | 'player' | 'round' | 'lsn' | 'index'>;
 export type DatedPlace = Place & Pick<ArchiveRecord, 'day'>;
 

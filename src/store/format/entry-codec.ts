@@ -47,7 +47,7 @@ const packr = newPackr();
 const IN_PLACE = REUSE_BUFFER_MODE | RESET_BUFFER_MODE;
 type InPlace = Buffer & { readonly start: number; readonly end: number };
 
-/** Entry format of one store. Every entry contains the store's id. */
+/** The entry format of one store. Every entry contains the store's id. */
 export class EntryCodec implements EntryFormat {
   private readonly storeIdBytes: Buffer;
   private readonly workspaces: Buffer[] = [];
@@ -211,8 +211,8 @@ class EntryMemory {
 }
 
 /**
- * Head of a log without entries. The head differs for each store and shard, so that an entry of a different log cannot
- * follow it by accident.
+ * The head of a log without entries. The head differs for each store and shard, so that an entry of a different log
+ * cannot follow it by accident.
  */
 export function genesisHead(storeId: string, shard: number): Head {
   const checksum = crc32(`${storeId}/${shard}`);

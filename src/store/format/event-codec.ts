@@ -85,7 +85,7 @@ export const CHANGE = {
 const CALLBACK_THAT_REMEMBERS = 14;
 
 /*
- * Store format (see format-gate.ts) that a reader needs for each event. A new event type needs a new number, and
+ * The store format (see format-gate.ts) that a reader needs for each event. A new event type needs a new number, and
  * therefore a format that no older walletd supports.
  */
 export const EVENT_FORMAT: Readonly<Record<Event['type'], number>> = {
@@ -148,7 +148,7 @@ export const ENDPOINT_FORMAT: Readonly<Record<ChangingEndpoint, number>> = {
   rollback: 2,
 };
 
-/** Store format that a reader of this event needs. */
+/** The store format that a reader of this event needs. */
 export function formatOf(event: Event): number {
   const format = EVENT_FORMAT[event.type];
   if (event.type === 'rounds-restored') return event.images.some(imageRemembers) ? REMEMBERED_MESSAGES_FORMAT : format;

@@ -1,6 +1,6 @@
 /**
- * Newest store format that this walletd writes. The nodes of a cluster write only formats that all of them can read.
- * Each addition to entries or snapshots that older versions cannot read increases the number.
+ * The newest store format that this walletd writes. The nodes of a cluster write only formats that all of them can
+ * read. Each addition to entries or snapshots that older versions cannot read increases the number.
  *
  *   1  the first release in which nodes can share a store
  *   2  tips, rewards and movements; rolled-back bets and rounds; sessions; snapshots of format 3

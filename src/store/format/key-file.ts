@@ -25,7 +25,7 @@ interface Header {
   readonly parts: readonly number[];
 }
 
-/** Store and shard that the keys belong to, and the entry up to which the keys are complete. */
+/** The store and shard that the keys belong to, and the entry up to which the keys are complete. */
 export interface KeyFileOwner {
   readonly storeId: string;
   readonly shard: number;

@@ -1,6 +1,6 @@
 import { UnknownFormatError } from './format-error.js';
 
-/** Format of the JSON files in a node's folder. A file without a `format` has format 1. */
+/** The format of the JSON files in a node's folder. A file without a `format` has format 1. */
 const NODE_FILE_FORMAT = 1;
 
 /**

@@ -66,7 +66,7 @@ const STEP = 32;
 
 const packr = newPackr();
 
-/** Snapshot format of one store. Every chunk and manifest contains the store's id. */
+/** The snapshot format of one store. Every chunk and manifest contains the store's id. */
 export class SnapshotCodec implements SnapshotFormat {
   private readonly storeIdBytes: Buffer;
 
@@ -130,7 +130,7 @@ export class SnapshotCodec implements SnapshotFormat {
     return { id, shard, start, end, timeMs, players, chunks, tallies, marks };
   }
 
-  /** Newest version that every node can read. */
+  /** The newest version that every node can read. */
   private get version(): number {
     const written = WRITTEN_VERSIONS.find(({ storeFormat }) => this.gate.allows(storeFormat));
     return must(written, 'every node reads the first format').version;

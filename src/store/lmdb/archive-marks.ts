@@ -14,7 +14,7 @@ const CHECKSUM_BYTES = 4;
 const VALUE_BYTES: Readonly<Record<number, number>> = { [DAY]: 4, [FIRST_DAY]: 4, [MARK]: 12, [NAMES]: 4 };
 
 /**
- * Record of what an LMDB archive must contain, in a separate file that is written after each put. The file lists each
+ * A record of what an LMDB archive must contain, in a separate file that is written after each put. The file lists each
  * day with its minimum number of records, and for each shard the newest record that was ever put. All days before the
  * first day have been dropped.
  *
@@ -61,7 +61,7 @@ export class ArchiveMarks {
     return new Map(days.filter(([day]) => day >= this.firstDay));
   }
 
-  /** Oldest day that is kept; 0 if no day has been dropped. */
+  /** The oldest day that is kept; 0 if no day has been dropped. */
   get firstDay(): number {
     return this.read(FIRST_DAY_KEY)?.readUInt32BE(0) ?? 0;
   }
@@ -103,8 +103,8 @@ export class ArchiveMarks {
   }
 
   /**
-   * Digest of a shard's saved keys. Undefined if no keys were saved or the row is damaged; in both cases the keys are
-   * read from the records again.
+   * The digest of a shard's saved keys. Undefined if no keys were saved or the row is damaged; in both cases the keys
+   * are read from the records again.
    */
   keysDigest(shard: number): number | undefined {
     const key = shardKey(NAMES, shard);
@@ -189,7 +189,7 @@ function maybeValue(key: Buffer, row: Buffer): Buffer | undefined {
 }
 
 const FIRST_DAY_KEY = Buffer.from([FIRST_DAY]);
-/** Key range of all days. */
+/** The key range of all days. */
 const DAYS = { start: dayKey(0), end: Buffer.from([DAY + 1]) };
 
 function shardKey(kind: number, shard: number): Buffer {

@@ -21,7 +21,7 @@ export function openEnvironment(folder: string): RootDatabase<Buffer, Buffer> {
   return openFile(join(folder, DATA_FILE), options);
 }
 
-/** File size up to the last page that LMDB has ever used. */
+/** The file size up to the last page that LMDB has ever used. */
 export function usedBytes(root: RootDatabase): number {
   const { lastPageNumber, pageSize } = root.getStats() as { lastPageNumber: number; pageSize: number };
   return (lastPageNumber + 1) * pageSize;

@@ -41,7 +41,7 @@ export class FileGrowth {
   isClosed = false;
   private running: Promise<void> = Promise.resolve();
   private file: FileHandle | undefined = undefined;
-  /** Last known length of the file, which never shrinks. */
+  /** The last known length of the file, which never shrinks. */
   private fileBytes = 0;
   /** Bytes in use at the last removal. */
   private usedAtRemoval = Number.NEGATIVE_INFINITY;

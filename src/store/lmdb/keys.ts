@@ -24,7 +24,7 @@ export function sequenceOf(entryKey: Uint8Array): number {
   return Buffer.from(entryKey).readUIntBE(8, 6);
 }
 
-/** Key of a snapshot. `id` has 16 hexadecimal digits. */
+/** The key of a snapshot. `id` has 16 hexadecimal digits. */
 export function snapshotKey(shard: number, id: string): Buffer {
   const key = Buffer.allocUnsafe(10);
   key.writeUInt16BE(shard, 0);

@@ -54,7 +54,7 @@ export class LmdbArchive implements Archive {
 
   private constructor(
     private readonly folder: string,
-    /** Content of the identity file. If another process has raised the version, this one may be lower. */
+    /** The content of the identity file. If another process has raised the version, this one may be lower. */
     private about: About,
     private readonly marks: ArchiveMarks,
     private readonly onStuck: (why: string) => void,
@@ -86,7 +86,7 @@ export class LmdbArchive implements Archive {
     }
   }
 
-  /** Id of the archive in the folder. Creates the archive or its id if missing. Throws like `open`. */
+  /** The id of the archive in the folder. Creates the archive or its id if missing. Throws like `open`. */
   static identify(folder: string, storeId: string, tie?: ArchiveTie): string {
     const about = claim(folder, storeId, tie);
     return must(writeId(folder, about).archiveId, 'an archive has got its id');
@@ -97,7 +97,7 @@ export class LmdbArchive implements Archive {
     mustBeTied(tie, LmdbArchive.findId(folder, storeId), folder);
   }
 
-  /** Id of the archive in the folder; undefined if the archive has no id, or does not exist. */
+  /** The id of the archive in the folder; undefined if the archive has no id, or does not exist. */
   static findId(folder: string, storeId: string): string | undefined {
     return readAbout(folder, storeId)?.archiveId;
   }
@@ -397,7 +397,7 @@ function damaged(parts: ReadonlyMap<number, Buffer | undefined>): Map<number, un
   return new Map([0, ...parts.keys()].map((number) => [number, undefined]));
 }
 
-/** Content of the identity file. */
+/** The content of the identity file. */
 interface About {
   readonly version: number;
   readonly storeId: string;

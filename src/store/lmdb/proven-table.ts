@@ -178,7 +178,7 @@ export function damageOf(error: unknown, path: string): unknown {
 
 interface Some<T> {
   readonly some: readonly T[];
-  /** Last key of the batch; undefined if no rows follow. */
+  /** The last key of the batch; undefined if no rows follow. */
   readonly last: Buffer | undefined;
 }
 
@@ -190,7 +190,7 @@ function entriesOf(database: Database<Buffer, Buffer>): number {
   return (database.getStats() as { entryCount: number }).entryCount;
 }
 
-/** Upper bound of all keys with this prefix. */
+/** The upper bound of all keys with this prefix. */
 function behind(prefix: Buffer): Buffer {
   return Buffer.concat([prefix, Buffer.alloc(26, 0xff)]);
 }

@@ -5,7 +5,7 @@ import { ArchiveFile } from './archive-file.js';
 
 const MAP_BYTES = 16 * 1024 ** 3;
 
-/** Checksum of each saved part, by part number. */
+/** The checksum of each saved part, by part number. */
 type Checksums = Map<number, number>;
 
 /**
@@ -54,7 +54,7 @@ export class SavedKeys {
   }
 
   /**
-   * Digest of a shard's saved parts: a checksum of all part numbers and part checksums. Undefined if the shard has
+   * The digest of a shard's saved parts: a checksum of all part numbers and part checksums. Undefined if the shard has
    * none.
    */
   digest(shard: number): number | undefined {
@@ -74,7 +74,7 @@ export class SavedKeys {
   }
 }
 
-/** Checksum at the beginning of a saved part; 0 if the part is cut off. */
+/** The checksum at the beginning of a saved part; 0 if the part is cut off. */
 function checksumOf(stored: Buffer): number {
   return stored.length < 4 ? 0 : stored.readUInt32BE(0);
 }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { ClientBase } from 'pg';
 
 export const ROUNDS = 'walletd_rounds';
-/** Prefix of a partition's name. The day follows, as a number of days since 1970. */
+/** The prefix of a partition's name. The day follows, as a number of days since 1970. */
 export const PARTITION = `${ROUNDS}_`;
 
 /**
@@ -18,7 +18,7 @@ const CREATE_MARKS = `
 
 /** Each row states that all days before `first_day` have been dropped. */
 const CREATE_DROPPED = 'CREATE TABLE IF NOT EXISTS walletd_dropped (first_day int PRIMARY KEY)';
-/** Oldest day that is kept; null if no day has been dropped. */
+/** The oldest day that is kept; null if no day has been dropped. */
 export const FIRST_DAY = 'SELECT max(first_day) FROM walletd_dropped';
 
 /**
@@ -60,7 +60,7 @@ export async function createTables(client: ClientBase, version: number, storeId:
   );
 }
 
-/** Id of the archive; undefined if the archive has no id, or does not exist. */
+/** The id of the archive; undefined if the archive has no id, or does not exist. */
 export async function findArchiveId(client: ClientBase): Promise<string | undefined> {
   const { rows: tables } = await client.query("SELECT 1 WHERE to_regclass('walletd_identity') IS NOT NULL");
   if (tables.length === 0) return undefined;

@@ -5,7 +5,7 @@ import { FIRST_DAY, PARTITION, ROUNDS, TABLES_LOCK } from './archive-tables.js';
 import type { Alone, Connections } from './connections.js';
 import { LOCK_MS } from './server-facts.js';
 
-/** First PostgreSQL version that can detach a partition without blocking lookups. */
+/** The first PostgreSQL version that can detach a partition without blocking lookups. */
 const DETACH_CONCURRENTLY = 14;
 /**
  * Maximum wait for a lock that blocks all lookups queued behind it. On an older server or through a pooler, a day

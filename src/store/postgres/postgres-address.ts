@@ -3,7 +3,7 @@ import type { ConnectionOptions } from 'node:tls';
 import { decodeText } from '../../base/decode-text.js';
 import { messageOf } from '../../base/message-of.js';
 
-/** Address of a PostgreSQL server. `login` contains its password. `name` is human-readable and does not. */
+/** The address of a PostgreSQL server. `login` contains its password. `name` is human-readable and does not. */
 export interface PostgresAddress {
   readonly name: string;
   readonly login: PostgresLogin;
@@ -180,7 +180,7 @@ function decoded(text: string, part: string): string {
   }
 }
 
-/** Index of the first match, or the length of the text. */
+/** The index of the first match, or the length of the text. */
 function endOf(text: string, pattern: RegExp): number {
   const index = text.search(pattern);
   return index === -1 ? text.length : index;

@@ -51,7 +51,7 @@ interface Row {
   readonly record?: Buffer;
 }
 
-/** Archive mark of a shard; null if the shard has none. */
+/** The archive mark of a shard; null if the shard has none. */
 interface MarkRow {
   readonly mark_epoch: string | null;
   readonly mark_sequence: string | null;
@@ -61,7 +61,7 @@ interface MarkRow {
 /** A mark, and the oldest day that is kept; null if no day has been dropped. */
 type StateRow = MarkRow & { readonly first_day: number | null };
 
-/** Row of a lookup. If no round was found, all columns except those of the state are null. */
+/** A row of a lookup. If no round was found, all columns except those of the state are null. */
 type FoundRow = Row & StateRow & { readonly record: Buffer | null };
 
 /** The archive in PostgreSQL (version 12 or later), in a table with one partition per day. Connects on demand. */
@@ -71,9 +71,9 @@ export class PostgresArchive implements Archive {
   private prepared: Promise<void> | undefined = undefined;
   /** True if the tables do not exist and this archive does not create any. */
   private isEmpty = false;
-  /** Version in the table. If another process has raised it, this one may be lower. */
+  /** The version in the table. If another process has raised it, this one may be lower. */
   private version = FIRST_ARCHIVE_VERSION;
-  /** Human-readable name. */
+  /** The human-readable name. */
   private readonly name: string;
 
   /**
@@ -300,7 +300,7 @@ export class PostgresArchive implements Archive {
     return await this.findId();
   }
 
-  /** Id of the archive; undefined if the archive has no id, or does not exist. */
+  /** The id of the archive; undefined if the archive has no id, or does not exist. */
   async findId(): Promise<string | undefined> {
     return await this.connections.inTransaction(findArchiveId);
   }
@@ -466,7 +466,7 @@ const ROOM = `
   SELECT sum(pg_total_relation_size(h.inhrelid))::bigint AS bytes FROM pg_inherits h
   WHERE h.inhparent = '${ROUNDS}'::regclass`;
 
-/** First key of walletd's two-key advisory locks; the second key is the shard. */
+/** The first key of walletd's two-key advisory locks; the second key is the shard. */
 const NAMES_LOCK = 0x77_6c_6e_6d;
 const LATER = 'SELECT 1 FROM walletd_fresh WHERE shard = $1 AND epoch > $2::bigint LIMIT 1';
 const FRESH = 'SELECT day, names FROM walletd_fresh WHERE shard = $1';

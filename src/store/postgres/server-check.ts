@@ -8,7 +8,7 @@ interface Rule {
   readonly setting: DurabilitySetting;
   readonly wanted: readonly string[];
   readonly why: string;
-  /** Statement that sets the required value. */
+  /** The statement that sets the required value. */
   readonly cure: string;
 }
 

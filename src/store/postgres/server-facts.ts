@@ -1,6 +1,6 @@
 import type { ClientBase, QueryResult } from 'pg';
 
-/** State of a server and of the session with it, as the server reports it. */
+/** The state of a server and of the session with it, as the server reports it. */
 export interface ServerFacts {
   /** `server_version`, for messages. */
   readonly version: string;
@@ -9,7 +9,7 @@ export interface ServerFacts {
   readonly isStandby: boolean;
   /** True behind PgBouncer or a similar pooler: two transactions of one connection may run in different sessions. */
   readonly isPooled: boolean;
-  /** Value in force for walletd's transactions, by setting. */
+  /** The value in force for walletd's transactions, by setting. */
   readonly settings: Readonly<Record<DurabilitySetting, string>>;
   /** True if the server verifies page checksums when it reads pages: `data_checksums`. */
   readonly hasChecksums: boolean;
@@ -62,7 +62,7 @@ export async function begin(client: ClientBase): Promise<ServerFacts> {
   return factsOf(await ask(client, `BEGIN;${setting('transaction')};${FACTS}`), true);
 }
 
-/** First row of the last of several statements. */
+/** The first row of the last of several statements. */
 async function ask(client: ClientBase, sql: string): Promise<FactsRow> {
   const answer = (await client.query(sql)) as QueryResult | readonly QueryResult[];
   const last = Array.isArray(answer) ? answer.at(-1) : answer;

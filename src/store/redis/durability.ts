@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
 
 /**
- * Condition for acknowledging a write:
+ * The condition for acknowledging a write:
  *
  *   fsync       the write is on the server's disk: Redis with `appendfsync always` answers after the fsync
  *   os          the server's operating system has the write: up to a second can be lost with the machine
@@ -80,7 +80,7 @@ export function parseDurability(text: string): Durability | undefined {
   return count === undefined ? undefined : { type: type as 'replicas' | 'synced', count: Number(count) };
 }
 
-/** Human-readable description. */
+/** A human-readable description. */
 export function describeDurability(durability: Durability): string {
   switch (durability.type) {
     case 'fsync':

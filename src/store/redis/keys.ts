@@ -23,7 +23,7 @@ export class Keys {
     return { stream: `${trial}:snapshot`, head: `${trial}:head` };
   }
 
-  /** Hash that a feed writes, to wait until the replicas have what it read of the shard. */
+  /** The hash that a feed writes, to wait until the replicas have what it read of the shard. */
   settled(shard: number): string {
     return `${this.prefix}:{${shard}}:table-settled`;
   }

@@ -31,7 +31,7 @@ export class Master {
   readonly reads: RedisConnection;
 
   constructor(
-    /** Human-readable name. */
+    /** The human-readable name. */
     readonly name: string,
     /** Number of this master's append queue. */
     readonly lane: number,

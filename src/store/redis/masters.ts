@@ -12,7 +12,7 @@ export interface Masters {
   of(shard: number): Promise<Master>;
   /** Append queue of the shard's master; an arbitrary queue while the master is unknown. */
   appendQueueOf(shard: number): number;
-  /** Target of an `ask` redirect; undefined if there is none. Remembers the target of a `moved` redirect. */
+  /** The target of an `ask` redirect; undefined if there is none. Remembers the target of a `moved` redirect. */
   redirectTarget(redirect: Redirect, by: Master): Master | undefined;
   /** Reports that a master does not answer: another server may have taken its place. */
   doubt(): void;
@@ -27,8 +27,8 @@ export interface Masters {
 export class FixedMasters implements Masters {
   readonly isOne: boolean;
   /**
-   * First master by name, which is the home regardless of the order of the masters in the address. With an address in a
-   * different order, the meta record is therefore found, and the address is refused.
+   * The first master by name, which is the home regardless of the order of the masters in the address. With an address
+   * in a different order, the meta record is therefore found, and the address is refused.
    */
   private readonly first: Master;
 

@@ -1,4 +1,4 @@
-/** Address of a server. */
+/** The address of a server. */
 export interface ServerPlace {
   readonly host: string;
   readonly port: number;

@@ -1,6 +1,6 @@
 import type { RedisOptions } from 'ioredis';
 
-/** Address of a Redis server. `servers` contain its password. `name` is human-readable and does not. */
+/** The address of a Redis server. `servers` contain its password. `name` is human-readable and does not. */
 export interface RedisAddress {
   readonly name: string;
   /** One entry per master, possibly behind sentinels. For a cluster, the servers to ask for its masters. */

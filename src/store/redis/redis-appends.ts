@@ -32,7 +32,7 @@ interface Placed {
   readonly at: number;
 }
 
-/** Outcome of an append on one master; undefined if the log's slot is on a different master. */
+/** The outcome of an append on one master; undefined if the log's slot is on a different master. */
 type Met = AppendOutcome | undefined;
 
 /** Sends appends to their masters. */

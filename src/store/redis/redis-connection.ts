@@ -43,7 +43,7 @@ export class RedisConnection {
   private current: Promise<Redis> | undefined = undefined;
   private connected: Redis | undefined = undefined;
   private isClosed = false;
-  /** Stream that is corked until the end of this turn. */
+  /** The stream that is corked until the end of this turn. */
   private corked: Redis['stream'] | undefined = undefined;
 
   constructor(
@@ -54,12 +54,12 @@ export class RedisConnection {
     private readonly commandTimeoutMs: number,
   ) {}
 
-  /** Current connection; undefined if there is none. */
+  /** The current connection; undefined if there is none. */
   get currentClient(): Redis | undefined {
     return this.connected;
   }
 
-  /** Address of the connected server as host:port; undefined if there is none. */
+  /** The address of the connected server as host:port; undefined if there is none. */
   get server(): string | undefined {
     const stream = this.connected?.stream as Socket | undefined;
     return stream?.remoteAddress === undefined ? undefined : `${stream.remoteAddress}:${stream.remotePort}`;

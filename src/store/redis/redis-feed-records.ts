@@ -3,7 +3,7 @@ import { confirmed, type Durability, waitsFor } from './durability.js';
 import type { Keys } from './keys.js';
 import type { MasterRouter } from './master-router.js';
 
-/** Field of the hash that `settle` writes. */
+/** The field of the hash that `settle` writes. */
 const SETTLED = 'settled';
 
 /** Records of the feeds' consumers: a hash next to the membership registry. */

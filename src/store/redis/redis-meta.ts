@@ -28,14 +28,16 @@ interface StoredMeta extends StoreMeta {
 
 /** Access to a store's meta record in Redis, and the check that the store is still there. */
 export class RedisMeta implements MetaStore {
-  /** Store that this process has read or created; undefined before. Every later connection must find the same store. */
+  /**
+   * The store that this process has read or created; undefined before. Every later connection must find the same store.
+   */
   private known: StoreMeta | undefined = undefined;
 
   constructor(
     private readonly router: MasterRouter,
     private readonly keys: Keys,
     private readonly durability: Durability,
-    /** Human-readable address of the store. */
+    /** The human-readable address of the store. */
     private readonly address: string,
     /** Names of the masters, as in the meta record. */
     private readonly names: readonly string[],

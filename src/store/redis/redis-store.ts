@@ -20,7 +20,7 @@ import { parseInfo, replicasOnline, ServerCheck } from './server-check.js';
 
 export interface RedisStoreOptions {
   readonly address: RedisAddress;
-  /** Prefix of all key names, so that one database can hold several stores. */
+  /** The prefix of all key names, so that one database can hold several stores. */
   readonly prefix: string;
   readonly durability: Durability;
   /** True if the server's settings are not checked. */

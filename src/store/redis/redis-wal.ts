@@ -109,7 +109,7 @@ export class RedisWal implements Wal {
   }
 
   /**
-   * Current head. Throws a `RecoveryError` if the shard has none. If the whole store is gone, throws an error that
+   * The current head. Throws a `RecoveryError` if the shard has none. If the whole store is gone, throws an error that
    * makes the caller wait for it.
    */
   async head(shard: number): Promise<Head> {

@@ -58,7 +58,7 @@ const OS: readonly Rule[] = [
  * connection may lead to a different server.
  */
 export class ServerCheck {
-  /** Server whose append-only file was last found to be complete. */
+  /** The server whose append-only file was last found to be complete. */
   private whole: string | undefined = undefined;
   private hidden: readonly string[] = [];
 
@@ -93,7 +93,8 @@ export class ServerCheck {
   }
 
   /**
-   * Reason why walletd would refuse this replica's settings after a failover to it, as far as the user can see them.
+   * The reason why walletd would refuse this replica's settings after a failover to it, as far as the user can see
+   * them.
    */
   async findReplicaFault(client: Redis): Promise<string | undefined> {
     if (this.trustConfig) return undefined;
@@ -225,8 +226,8 @@ async function findConfig(client: Redis, setting: string): Promise<readonly stri
 }
 
 /**
- * Error for creating a store while settings are hidden. With a user that cannot see them, walletd can serve a store but
- * not create one.
+ * An error for creating a store while settings are hidden. With a user that cannot see them, walletd can serve a store
+ * but not create one.
  */
 export function hiddenSettings(why: string): ServerRefused {
   return new ServerRefused(

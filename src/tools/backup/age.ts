@@ -10,7 +10,7 @@ import { type BackupSource, ByteReader } from './backup-source.js';
  * size of the backup.
  */
 
-/** First bytes of a file in the age format. */
+/** The first bytes of a file in the age format. */
 const INTRODUCTION = 'age-encryption.org/';
 
 /**

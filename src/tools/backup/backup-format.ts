@@ -6,7 +6,7 @@ import { ToolError } from '../store-reader.js';
 import { openFrames } from './frame-codec.js';
 
 /*
- * Layout of a backup file; see src/store/format/FORMAT.md.
+ * The layout of a backup file; see src/store/format/FORMAT.md.
  *
  *   | magic, version, checksum | block | block | ... | block (end of a segment) | block | ...
  *
@@ -23,7 +23,7 @@ export const BACKUP_VERSION = 1;
 export const FILE_HEADER_LENGTH = 16;
 export const BLOCK_HEADER_LENGTH = 24;
 const MAGIC = 'wdbackup';
-/** First bytes of every file in the age format. */
+/** The first bytes of every file in the age format. */
 const AGE = 'age-encryption.org/v1';
 /**
  * Compresses slightly faster than a typical backup disk can write. The next level takes twice as long and saves only a
@@ -38,7 +38,7 @@ export interface BlockHeader {
   /** Number of bytes of compressed data. */
   readonly length: number;
   readonly rawLength: number;
-  /** Position of the block in the file, counted from 0. */
+  /** The position of the block in the file, counted from 0. */
   readonly index: number;
   readonly kind: BlockKind;
   readonly dataChecksum: number;

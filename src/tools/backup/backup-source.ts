@@ -1,9 +1,9 @@
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 
-/** Source from which a backup is read. */
+/** A source from which a backup is read. */
 export interface BackupSource {
-  /** Human-readable name. */
+  /** The human-readable name. */
   readonly name: string;
   /** True if the source can be opened more than once, like a file and unlike a pipe. */
   readonly isRepeatable: boolean;
@@ -79,7 +79,7 @@ export function fileSource(path: string): BackupSource {
   };
 }
 
-/** Source that can be read only once, such as a pipe. */
+/** A source that can be read only once, such as a pipe. */
 export function pipeSource(name: string, bytes: AsyncIterable<Buffer>): BackupSource {
   return { name, isRepeatable: false, size: async () => undefined, open: () => bytes };
 }

@@ -17,7 +17,7 @@ import { fileSource } from './backup-source.js';
 /** Number of inflated blocks to cache. Reads are mostly sequential, and a block holds a megabyte. */
 const BLOCKS_KEPT = 8;
 
-/** Last entry of a shard within a block. */
+/** The last entry of a shard within a block. */
 interface BlockEntries {
   readonly block: number;
   readonly last: Lsn;

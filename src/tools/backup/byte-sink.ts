@@ -3,7 +3,7 @@ import type { FileHandle } from 'node:fs/promises';
 import { PassThrough, type Writable } from 'node:stream';
 import { ToolError } from '../store-reader.js';
 
-/** Destination to which a backup is written. */
+/** The destination to which a backup is written. */
 export interface ByteSink {
   write(bytes: Buffer): Promise<void>;
   /** Resolves when all written bytes are as durable as this destination allows. */
@@ -12,7 +12,7 @@ export interface ByteSink {
   close(): Promise<void>;
 }
 
-/** Sink that appends to a file, which already has `bytes` bytes. No other process may append to the file. */
+/** A sink that appends to a file, which already has `bytes` bytes. No other process may append to the file. */
 export function fileSink(path: string, file: FileHandle, bytes: number): ByteSink {
   let written = bytes;
   return {
@@ -29,7 +29,7 @@ export function fileSink(path: string, file: FileHandle, bytes: number): ByteSin
   };
 }
 
-/** Sink that writes to a pipe and leaves it open. */
+/** A sink that writes to a pipe and leaves it open. */
 export function pipeSink(pipe: Writable): ByteSink {
   let broken: Error | undefined;
   pipe.on('error', (error: Error) => {
@@ -49,7 +49,7 @@ export function pipeSink(pipe: Writable): ByteSink {
   };
 }
 
-/** Sink that writes the output of `transform` into `sink`. Closing it writes the last bytes. */
+/** A sink that writes the output of `transform` into `sink`. Closing it writes the last bytes. */
 export function transformingSink(
   sink: ByteSink,
   transform: (bytes: AsyncIterable<Buffer>) => AsyncIterable<Buffer>,

@@ -198,7 +198,9 @@ class Follower {
     return records.map((record) => ({ type: 'archived', record }));
   }
 
-  /** Error for a log with a different history, for example after a restore to an earlier moment at the same address. */
+  /**
+   * An error for a log with a different history, for example after a restore to an earlier moment at the same address.
+   */
   private anotherHistory(error?: RecoveryError): ToolError {
     const why = error === undefined ? '' : ` (${error.fact})`;
     return new ToolError(

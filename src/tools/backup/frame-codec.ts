@@ -7,7 +7,7 @@ import type { Frame } from '../frame.js';
 import { ToolError } from '../store-reader.js';
 
 /*
- * Layout of a frame in a backup file; see src/store/format/FORMAT.md.
+ * The layout of a frame in a backup file; see src/store/format/FORMAT.md.
  *
  *  0      1       3       7        11
  *  | type | shard | index | length | bytes ...
@@ -131,7 +131,7 @@ function mustLsn(text: string): Lsn {
 }
 
 /*
- * Layout of the record of a round that has left memory. Integers are big-endian.
+ * The layout of the record of a round that has left memory. Integers are big-endian.
  *
  *  0     4        8       12      16         24      26
  *  | day | player | round | epoch | sequence | index | ids | id, version ... | image

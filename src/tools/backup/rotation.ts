@@ -23,7 +23,7 @@ export function isDue({ type, max }: Rotation, appended: number, ageMs: number):
   return (type === 'bytes' ? appended : ageMs) >= max;
 }
 
-/** File name of a rotated backup that begins at this time. The names sort by time. */
+/** The file name of a rotated backup that begins at this time. The names sort by time. */
 export function backupNameAt(timeMs: number, isEncrypted = false): string {
   return `${new Date(timeMs).toISOString().replace(/[:.]/g, '')}.backup${isEncrypted ? '.age' : ''}`;
 }

@@ -120,7 +120,7 @@ class ShardSource {
     return { isComplete: isComplete(first, end), snapshots: whole.map(placeOf), end };
   }
 
-  /** Estimated number of chunks and entries to read. */
+  /** The estimated number of chunks and entries to read. */
   async size(): Promise<number> {
     const found = await this.newest();
     const { lsn } = await this.store.wal.head(this.shard);

@@ -14,7 +14,8 @@ export interface PositionKeeper {
 }
 
 /**
- * Progress of an export: the number of events that the reader has taken, and the newest entry of each shard among them.
+ * The progress of an export: the number of events that the reader has taken, and the newest entry of each shard among
+ * them.
  */
 export interface Exported {
   events: number;

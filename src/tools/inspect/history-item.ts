@@ -13,28 +13,28 @@ export interface HistoryItem {
   readonly username: string;
   /** Undefined if the item is known only from a snapshot. */
   readonly lsn: Lsn | undefined;
-  /** Index of the event within its entry. */
+  /** The index of the event within its entry. */
   readonly index: number | undefined;
-  /** Time in ms by the shard's clock; undefined if a snapshot does not contain it. */
+  /** The time in ms by the shard's clock; undefined if a snapshot does not contain it. */
   readonly timeMs: number | undefined;
-  /** Version of the wallet after the event. */
+  /** The version of the wallet after the event. */
   readonly version: number | undefined;
   /** Type of the event or change; for an item from a snapshot, the kind of message. */
   readonly type: string;
-  /** Kind of the transaction, which is known only from snapshots. */
+  /** The kind of the transaction, which is known only from snapshots. */
   readonly kind: TransactionKind | undefined;
   readonly requestId: string | undefined;
   readonly productId: string | undefined;
   readonly roundId: string | undefined;
   readonly id: string | undefined;
-  /** Amount of the message: a stake, a payout or a movement. */
+  /** The amount of the message: a stake, a payout or a movement. */
   readonly amount: Units | undefined;
   /** Balances before and after the item; undefined if they are unknown because no money moved. */
   readonly before: Units | undefined;
   readonly after: Units | undefined;
   /** The player's currency, if the item is the creation of the player. */
   readonly currency: string | undefined;
-  /** Stake, if the item has one in addition to `amount`. */
+  /** The stake, if the item has one in addition to `amount`. */
   readonly stake: Units | undefined;
   /** Other transactions that the item settled, cancelled or voided, or from which it took money back. */
   readonly others: readonly string[];
@@ -42,7 +42,7 @@ export interface HistoryItem {
   readonly remarks: readonly string[];
   /** The operator who caused the item; undefined for the platform, or if the operator was not recorded. */
   readonly by: Operator | undefined;
-  /** Reason that an operator gave for a correction. */
+  /** The reason that an operator gave for a correction. */
   readonly reason: string | undefined;
 }
 

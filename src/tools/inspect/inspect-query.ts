@@ -11,7 +11,7 @@ export type InspectQuery =
     }
   | {
       readonly type: 'transaction';
-      /** Id of a bet, settlement, tip, cancel or void, or of a deposit, withdrawal or import. */
+      /** The id of a bet, settlement, tip, cancel or void, or of a deposit, withdrawal or import. */
       readonly id: string;
       readonly username: string | undefined;
     }

@@ -22,7 +22,7 @@ import { walletsAtHead } from './wallets-at-head.js';
  * orphans file.
  */
 
-/** State of a player as of an entry. */
+/** The state of a player as of an entry. */
 export interface Player {
   readonly shard: number;
   readonly lsn: Lsn;
@@ -32,7 +32,7 @@ export interface Player {
 export interface Inspection {
   /** In time order. */
   readonly items: readonly HistoryItem[];
-  /** Current state of the players in the items. */
+  /** The current state of the players in the items. */
   readonly players: readonly Player[];
   /** Sentences about gaps in the data. */
   readonly notes: readonly string[];
@@ -72,7 +72,7 @@ async function searchProgress(
   return () => onProgress(Math.min(++done, total), total);
 }
 
-/** Current state of the players in these items. */
+/** The current state of the players in these items. */
 export async function affectedPlayers(
   reader: StoreReader,
   concerned: readonly Pick<HistoryItem, 'shard' | 'username'>[],
@@ -177,7 +177,7 @@ function withoutRepeats(remembered: readonly HistoryItem[], logged: readonly His
   );
 }
 
-/** Key for items without a version. Operations without an id differ by their time. */
+/** The key for items without a version. Operations without an id differ by their time. */
 function keyOfUnversioned(item: HistoryItem): string {
   const { username, productId, roundId, id, timeMs } = item;
   const place = productId === undefined && id === undefined ? [timeMs] : [productId, roundId, id];

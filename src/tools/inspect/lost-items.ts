@@ -11,7 +11,7 @@ const UNANSWERED: readonly string[] = ['rounds-forgotten', 'rounds-archived', 'r
 
 export interface LostItem extends HistoryItem {
   readonly lsn: Lsn;
-  /** Endpoint of the callback, or the type of any other event. */
+  /** The endpoint of the callback, or the type of any other event. */
   readonly endpoint: string;
 }
 

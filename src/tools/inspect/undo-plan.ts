@@ -25,7 +25,7 @@ const MOVEMENTS: Readonly<Record<string, Movement>> = {
 /** Endpoints whose credits can be reversed. These credits have no bet, and no other message reverses them. */
 export const UNDOABLE_ENDPOINTS: readonly string[] = Object.values(MOVEMENTS).flatMap(({ endpoint = [] }) => endpoint);
 
-/** Reason why there is nothing left to undo: a correction or the platform has already reversed the movement. */
+/** The reason why there is nothing left to undo: a correction or the platform has already reversed the movement. */
 export type DoneBefore = 'done before' | 'voided before';
 
 /** A correction that reverses an operation or a credit. */
@@ -33,11 +33,11 @@ export interface Undo extends Undone {
   readonly username: string;
   readonly timeMs: number | undefined;
   readonly endpoint: ChangingEndpoint | undefined;
-  /** Id of the correction itself. */
+  /** The id of the correction itself. */
   readonly undoId: string;
   readonly amount: Units;
   /**
-   * Reason that is logged with the correction. It is the same in every run, because a repeated correction must not
+   * The reason that is logged with the correction. It is the same in every run, because a repeated correction must not
    * differ from the first.
    */
   readonly reason: string;
@@ -113,7 +113,7 @@ function reasonOf(type: Undoable, { id, productId }: HistoryItem, { by }: UndoSe
 }
 
 /**
- * Id of an undo in releases of walletd that did not yet reserve ids. Any correction could have such an id, so the
+ * The id of an undo in releases of walletd that did not yet reserve ids. Any correction could have such an id, so the
  * reason and the amount decide whether it is this undo.
  */
 function olderIdOf(id: string): string {

@@ -5,11 +5,11 @@ import { type At, isEarlyEnough, isPast } from '../point-in-time.js';
 import { newestReplay } from '../snapshot-replay.js';
 import { type StoreReader, ToolError } from '../store-reader.js';
 
-/** State of a player at a moment. */
+/** The state of a player at a moment. */
 export interface WalletAt {
   readonly shard: number;
   readonly lsn: Lsn;
-  /** Time of that entry by the shard's clock, in ms. */
+  /** The time of that entry by the shard's clock, in ms. */
   readonly timeMs: number;
   /** Undefined if the player does not exist at that moment. */
   readonly wallet: Wallet | undefined;

@@ -7,7 +7,7 @@ import type { Wallet } from '../../wallet/state/wallet.js';
 import { newestReplay } from '../snapshot-replay.js';
 import type { StoreReader } from '../store-reader.js';
 
-/** State of some players of a shard at the end of its log. */
+/** The state of some players of a shard at the end of its log. */
 export interface WalletsAtHead {
   readonly lsn: Lsn;
   readonly wallets: ReadonlyMap<string, Wallet>;

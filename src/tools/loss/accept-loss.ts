@@ -30,12 +30,12 @@ export interface AcceptLossDeps extends RecoveryDeps, TakeOverDeps, Pick<Snapsho
   readonly keepEntries: (shard: number, pages: AsyncIterable<readonly Buffer[]>) => Promise<string>;
 }
 
-/** Reason why a shard does not start, and the state that can be saved. */
+/** The reason why a shard does not start, and the state that can be saved. */
 export interface Loss {
   readonly shard: number;
-  /** Head of the log when it was examined. */
+  /** The head of the log when it was examined. */
   readonly found: Head;
-  /** Reason that a server would report at startup. */
+  /** The reason that a server would report at startup. */
   readonly reason: string;
   readonly salvaged: Salvaged;
 }
@@ -45,7 +45,7 @@ export interface Repaired {
   /** Fence after which the shard continues. */
   readonly head: Head;
   readonly players: number;
-  /** File with the unusable entries; undefined if there were none. */
+  /** The file with the unusable entries; undefined if there were none. */
   readonly kept: string | undefined;
 }
 

@@ -30,14 +30,14 @@ export interface LostRound {
   readonly username: string;
   readonly productId: string;
   readonly roundId: string;
-  /** Entry in which the round left memory, and its time in ms. */
+  /** The entry in which the round left memory, and its time in ms. */
   readonly lsn: Lsn;
   readonly timeMs: number;
 }
 
 export interface ShardArchiveLoss {
   readonly shard: number;
-  /** Head of the log when it was examined. */
+  /** The head of the log when it was examined. */
   readonly found: Head;
   /** The newest record on which the log relies, and the newest record that the archive contains. */
   readonly required: ArchiveMark | undefined;
@@ -47,7 +47,8 @@ export interface ShardArchiveLoss {
   /** Number of further lost rounds. */
   readonly more: number;
   /**
-   * Oldest entry of the log. Set if rounds that left memory before it may be lost as well, because no entry names them.
+   * The oldest entry of the log. Set if rounds that left memory before it may be lost as well, because no entry names
+   * them.
    */
   readonly knownFrom: Pick<Entry, 'lsn' | 'timeMs'> | undefined;
 }

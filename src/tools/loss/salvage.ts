@@ -18,10 +18,10 @@ export interface SalvageDeps {
   readonly yieldTurn: () => Promise<void>;
 }
 
-/** State of a shard that its store can still prove. */
+/** The state of a shard that its store can still prove. */
 export interface Salvaged {
   readonly wallets: Wallets;
-  /** Snapshot with which the replay begins; undefined if it begins with the log. */
+  /** The snapshot with which the replay begins; undefined if it begins with the log. */
   readonly snapshot: Manifest | undefined;
   /** The newest entry that follows from its predecessors. */
   readonly reached: Head;
@@ -35,7 +35,7 @@ export interface Salvaged {
   readonly marks: readonly LogMark[];
   readonly tallies: LedgerTotals;
   readonly logBytes: number;
-  /** Reason why the replay ended at `reached`; undefined if the log ends there. */
+  /** The reason why the replay ended at `reached`; undefined if the log ends there. */
   readonly problem: string | undefined;
   /** Number of unusable entries after `reached`, not counting fences. */
   readonly beyond: number;
@@ -52,8 +52,8 @@ export interface End {
 /** Entries that are readable but do not follow from their predecessors. */
 export interface Unusable {
   /**
-   * Time of the newest event in the first and in the last of these entries, by the shard's clock, in ms; undefined if
-   * there are no entries.
+   * The time of the newest event in the first and in the last of these entries, by the shard's clock, in ms; undefined
+   * if there are no entries.
    */
   readonly fromMs: number | undefined;
   readonly toMs: number | undefined;

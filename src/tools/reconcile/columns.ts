@@ -15,7 +15,7 @@ export const FIELDS = [
 export type Field = (typeof FIELDS)[number];
 
 /**
- * State of a bet according to the platform.
+ * The state of a bet according to the platform.
  *
  *   OPEN        stake taken, no result yet
  *   UNSETTLED   result taken back, so the bet is open again
@@ -34,7 +34,7 @@ export interface Columns {
   readonly always: Readonly<Partial<Record<Field, string>>>;
   /** States by their names in the history, which are in capital letters. */
   readonly statuses: ReadonlyMap<string, PlatformState>;
-  /** Time zone of times without a zone, for example +07:00. */
+  /** The time zone of times without a zone, for example +07:00. */
   readonly zone: string | undefined;
 }
 

@@ -30,7 +30,7 @@ export interface Difference {
   readonly username: string;
   readonly productId: string;
   readonly roundId: string | undefined;
-  /** Id of the bet; undefined for a round. */
+  /** The id of the bet; undefined for a round. */
   readonly id: string | undefined;
   readonly currency: string;
   readonly theirs: TheirSide | undefined;
@@ -38,7 +38,7 @@ export interface Difference {
 }
 
 export interface TheirSide {
-  /** Line number in the history; for a round, that of its last bet. */
+  /** The line number in the history; for a round, that of its last bet. */
   readonly line: number;
   /** Undefined for a round. */
   readonly state: PlatformState | undefined;

@@ -3,8 +3,8 @@ import type { Round, Transaction } from '../../wallet/state/round.js';
 import type { PlatformState } from './columns.js';
 
 /**
- * State of a bet in walletd. OPEN includes WAITING. UNSETTLED means OPEN or WAITING after a rollback. CANCELLED means
- * REFUND or REJECT.
+ * The state of a bet in walletd. OPEN includes WAITING. UNSETTLED means OPEN or WAITING after a rollback. CANCELLED
+ * means REFUND or REJECT.
  */
 export type OurState = 'OPEN' | 'UNSETTLED' | 'SETTLED' | 'VOID' | 'CANCELLED';
 
@@ -62,7 +62,7 @@ export interface OurRound {
   readonly productId: string;
   readonly roundId: string;
   readonly currency: string;
-  /** Amount paid by the settlements of the round and of its bets. */
+  /** The amount paid by the settlements of the round and of its bets. */
   readonly paid: Units;
   /** Number of bets that are not cancelled. */
   readonly bets: number;

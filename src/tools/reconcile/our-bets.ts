@@ -22,7 +22,7 @@ export type TakeRound = (
  * reading the archive.
  */
 const DRAFT_ROUNDS = 50;
-/** Index of rounds in memory, which take precedence over all records archived at the same end of the log. */
+/** An index of rounds in memory, which take precedence over all records archived at the same end of the log. */
 const IN_MEMORY = Number.MAX_SAFE_INTEGER;
 
 /**

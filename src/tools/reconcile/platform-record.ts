@@ -19,7 +19,7 @@ export interface PlatformRecord {
   /** Undefined if the state has no such amount. */
   readonly stake: Units | undefined;
   readonly payout: Units | undefined;
-  /** Time of this record according to the platform, in ms. */
+  /** The time of this record according to the platform, in ms. */
   readonly timeMs: number | undefined;
 }
 

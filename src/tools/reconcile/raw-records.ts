@@ -9,7 +9,9 @@ import { valuesOfLine } from './json-line.js';
 
 /** A record of the platform's history as text, so that numbers keep the digits of the file. */
 export interface RawRecord {
-  /** Line number in the file, from 1. For a record that spans several lines, this is the number of its last line. */
+  /**
+   * The line number in the file, from 1. For a record that spans several lines, this is the number of its last line.
+   */
   readonly line: number;
   readonly fields: Readonly<Partial<Record<Field, string>>>;
 }
@@ -46,7 +48,7 @@ async function* following(begin: string, rest: AsyncIterable<string>): AsyncGene
   yield* rest;
 }
 
-/** Text of complete lines, without a byte order mark. */
+/** The text of complete lines, without a byte order mark. */
 async function* wholeLines(source: AsyncIterable<Uint8Array>): AsyncGenerator<string, void> {
   let line = 1;
   let rest: Buffer = Buffer.alloc(0);

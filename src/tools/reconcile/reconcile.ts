@@ -29,7 +29,7 @@ const PARTS = 1024;
 export interface ReconcileOptions {
   readonly columns: Columns;
   readonly window: Window;
-  /** Folder for temporary files. */
+  /** A folder for temporary files. */
   readonly folder: string;
   /** Called with the differences of one part. Resolves when the receiver is ready for more. */
   readonly onDifferences: (differences: readonly Difference[]) => Promise<void>;

@@ -37,7 +37,7 @@ export class Sums {
   private readonly sums = new Map<string, DaySum>();
 
   /**
-   * Sum for a day, product and currency. `timeMs` is the platform's time if it is known, so that both sides use the
+   * The sum for a day, product and currency. `timeMs` is the platform's time if it is known, so that both sides use the
    * same day.
    */
   of(timeMs: number, productId: string, currency: string): DaySum {

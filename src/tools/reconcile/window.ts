@@ -1,4 +1,4 @@
-/** Upper bound of the clock difference between platform and walletd, plus the network delay of a callback. */
+/** The upper bound of the clock difference between platform and walletd, plus the network delay of a callback. */
 export const EDGE_MS = 5 * 60_000;
 
 /** Time span of a history. Changes outside the span or near its edges may legitimately exist on one side only. */

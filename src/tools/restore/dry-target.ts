@@ -1,7 +1,7 @@
 import type { TargetStore } from '../copy-ports.js';
 
 /**
- * Target that stores nothing. A restore into it makes all checks of a real restore and reports the same result.
+ * A target that stores nothing. A restore into it makes all checks of a real restore and reports the same result.
  * `hasArchive` is true if closed rounds would have an archive.
  */
 export function dryTarget(hasArchive: boolean): TargetStore {

@@ -40,7 +40,7 @@ export interface ReshardOptions extends RestoreOptions {
   /** Returns the same meta record with the ends of the source's logs, by source shard, once they are known. */
   readonly withEnds: (meta: Buffer, storeId: string, ends: readonly Position[]) => Buffer;
   readonly shardOf: (username: string, shards: number) => number;
-  /** Owner to name in the fences. */
+  /** The owner to name in the fences. */
   readonly owner: Owner;
   /** Returns 16 hexadecimal digits that are different each time. */
   readonly newId: () => string;
@@ -57,7 +57,7 @@ export async function restoreResharded(
   return await resharding.finish(copiedMs);
 }
 
-/** State that exists once the meta record has arrived. */
+/** The state that exists once the meta record has arrived. */
 interface Begun {
   readonly source: StoreFormats;
   readonly folds: readonly ShardFold[];
@@ -73,7 +73,7 @@ class Resharding {
     private readonly options: ReshardOptions,
   ) {}
 
-  /** Target of the restore that checks the frames. It passes on only closed rounds. */
+  /** The target of the restore that checks the frames. It passes on only closed rounds. */
   get checking(): TargetStore {
     const { target } = this;
     const records = new MovedRecords((username, source) => this.place(username, source));

@@ -20,7 +20,7 @@ import { ForeignWriterError } from './snapshot-writer.js';
 
 export interface Restored {
   readonly storeId: string;
-  /** Time in ms at which the copy was complete, by the clock of the machine that made it. */
+  /** The time in ms at which the copy was complete, by the clock of the machine that made it. */
   readonly copiedMs: number;
   readonly shards: readonly RestoredShard[];
 }

@@ -13,10 +13,10 @@ import { SnapshotRestore } from './snapshot-restore.js';
 /** Result of the restore of one shard. */
 export interface RestoredShard {
   readonly shard: number;
-  /** End of the restored snapshot; undefined if the log is complete. */
+  /** The end of the restored snapshot; undefined if the log is complete. */
   readonly snapshot: Lsn | undefined;
   readonly lsn: Lsn;
-  /** Time of the newest event up to that entry in ms, by the shard's clock; undefined for an empty log. */
+  /** The time of the newest event up to that entry in ms, by the shard's clock; undefined for an empty log. */
   readonly timeMs: number | undefined;
   readonly entries: number;
   /** Total bytes of chunks and entries. */

@@ -11,7 +11,7 @@ export class SnapshotRestore {
   constructor(
     readonly manifest: Manifest,
     private readonly manifestBytes: Buffer,
-    /** Nonce at the head of the target's log. */
+    /** The nonce at the head of the target's log. */
     nonce: string,
     target: TargetStore,
     private readonly formats: StoreFormats,

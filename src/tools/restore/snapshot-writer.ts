@@ -22,7 +22,7 @@ export class SnapshotWriter {
   constructor(
     private readonly shard: number,
     private readonly id: string,
-    /** Nonce at the head of the target's log. */
+    /** The nonce at the head of the target's log. */
     private readonly nonce: string,
     private readonly target: TargetStore,
     private readonly patience: RetryPolicy,

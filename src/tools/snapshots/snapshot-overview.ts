@@ -13,7 +13,7 @@ export interface SnapshotLine {
   readonly reason?: string;
   readonly start?: string;
   readonly end?: string;
-  /** Time of the snapshot, in ms. */
+  /** The time of the snapshot, in ms. */
   readonly timeMs?: number;
   readonly players?: number;
   /** Total bytes of all chunks. */

@@ -33,7 +33,7 @@ export class Samples {
     return this.of(name);
   }
 
-  /** Sum of the samples with these labels; undefined if there are none. */
+  /** The sum of the samples with these labels; undefined if there are none. */
   maybe(name: string, labels: Readonly<Record<string, string | number>> = {}): number | undefined {
     const found = this.of(name, labels);
     return found.length === 0 ? undefined : found.reduce((sum, { value }) => sum + value, 0);
@@ -43,13 +43,13 @@ export class Samples {
     return this.maybe(name, labels) ?? 0;
   }
 
-  /** Largest value of the samples; undefined if there are none. */
+  /** The largest value of the samples; undefined if there are none. */
   max(name: string): number | undefined {
     const values = this.of(name).map(({ value }) => value);
     return values.length === 0 ? undefined : Math.max(...values);
   }
 
-  /** Smallest histogram bound that covers this share of the values; undefined if there are no values. */
+  /** The smallest histogram bound that covers this share of the values; undefined if there are no values. */
   bound(name: string, share: number): number | undefined {
     const buckets = new Map<number, number>();
     for (const { labels, value } of this.of(`${name}_bucket`)) {

@@ -1,6 +1,6 @@
 import type { Samples } from './samples.js';
 
-/** Answer of /readyz. */
+/** The answer of /readyz. */
 export interface Readiness {
   readonly status: string;
   readonly shards: readonly ShardReadiness[];
@@ -24,7 +24,9 @@ export interface ShardReadiness {
   };
 }
 
-/** Status of a server, read from its metrics scrape. The rules in `src/node/overview/alert-rules.ts` evaluate it. */
+/**
+ * The status of a server, read from its metrics scrape. The rules in `src/node/overview/alert-rules.ts` evaluate it.
+ */
 export interface Facts {
   readonly version: string;
   readonly node: string;

@@ -19,7 +19,7 @@ import type { Findings } from './findings.js';
 interface Gone {
   readonly username: string;
   readonly roundId: string;
-  /** Entry in which the round left its wallet. */
+  /** The entry in which the round left its wallet. */
   readonly lsn: Lsn;
   readonly checksum: number;
   readonly day: number;
@@ -33,7 +33,7 @@ export class ArchiveCheck {
   /** Number of rounds that were read. A round that returned to memory and left again is counted each time. */
   rounds = 0;
   private readonly gone = new Map<string, Gone>();
-  /** Newest record of each round in `gone`. */
+  /** The newest record of each round in `gone`. */
   private readonly found = new Map<string, { readonly lsn: Lsn; readonly index: number; readonly checksum: number }>();
   private readonly tables = new Tables();
   /** The newest archive record on which the log relies. */

@@ -9,7 +9,7 @@ import type { Findings } from './findings.js';
  * was recorded elsewhere. If the log began under an older walletd, chains begin at snapshots of a newer one.
  */
 export class AuditCheck {
-  /** State of each chain at the newest event, keyed by the beginning of the chain. */
+  /** The state of each chain at the newest event, keyed by the beginning of the chain. */
   private readonly chains = new Map<string, AuditHead>();
   private wasSeen = false;
 

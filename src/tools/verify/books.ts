@@ -12,7 +12,7 @@ export class CurrencyBooks {
   /** Balances at the end of the replay. */
   balances = 0n;
 
-  /** Amount by which the balances exceed the sum of the books. */
+  /** The amount by which the balances exceed the sum of the books. */
   get difference(): bigint {
     return this.balances - this.opening - total(this.moved);
   }

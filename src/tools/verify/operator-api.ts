@@ -20,13 +20,13 @@ interface Page {
   readonly next: string | null;
 }
 
-/** State of the process and of each of its shards. */
+/** The state of the process and of each of its shards. */
 interface Readiness {
   readonly status: string;
   readonly shards: readonly { readonly shard: number; readonly state: string; readonly reason?: string }[];
 }
 
-/** Answer of a cluster endpoint, as described in the OpenAPI document. */
+/** The answer of a cluster endpoint, as described in the OpenAPI document. */
 export interface ClusterAnswer {
   readonly name: string;
   readonly seesTable: boolean;
@@ -65,13 +65,13 @@ interface ServedStore {
 /** A correction that reverses an operation or a credit. */
 export interface UndoCorrection {
   readonly undoes: Undone;
-  /** Amount as a signed decimal. */
+  /** An amount as a signed decimal. */
   readonly amount: string;
   readonly reason: string;
   readonly allowNegativeBalance: boolean;
 }
 
-/** Outcome of a correction. `pending` means that it waits for a second operator. */
+/** The outcome of a correction. `pending` means that it waits for a second operator. */
 export type Corrected = 'done' | 'done before' | 'pending' | Refused;
 
 interface Refused {
@@ -81,8 +81,8 @@ interface Refused {
 }
 
 /**
- * Client for the operator API of a running server. Without TLS, the server receives the token only after it has proved
- * that it knows the token. With TLS, the server's certificate is the proof.
+ * The client for the operator API of a running server. Without TLS, the server receives the token only after it has
+ * proved that it knows the token. With TLS, the server's certificate is the proof.
  */
 export class OperatorApi implements PlayerSource {
   /** Undefined with TLS, or if there is no token to protect. */
@@ -93,7 +93,8 @@ export class OperatorApi implements PlayerSource {
     readonly url: string,
     private readonly token: string | null,
     /**
-     * Certificate (PEM) that this server must present, whatever name is in it. If undefined, the usual checks apply.
+     * The certificate (PEM) that this server must present, whatever name is in it. If undefined, the usual checks
+     * apply.
      */
     private readonly certificate?: Buffer,
     /** Time limit in ms for every answer except to a snapshot request. */
@@ -157,7 +158,7 @@ export class OperatorApi implements PlayerSource {
     return this.read<{ snapshots: SnapshotResult[] }>(text, 'snapshots', (json) => JSON.parse(json)).snapshots;
   }
 
-  /** Balance and currency of a player, with all digits; undefined if the player does not exist. */
+  /** The balance and currency of a player, with all digits; undefined if the player does not exist. */
   async player(username: string): Promise<Pick<ServerPlayer, 'currency' | 'balance'> | undefined> {
     const { status, text } = await this.reply('GET', `/v1/players/${encodeURIComponent(username)}`, this.timeoutMs);
     if (status === 404) return undefined;
@@ -188,7 +189,7 @@ export class OperatorApi implements PlayerSource {
     return this.read<ClusterAnswer>(text, 'shards', (json) => JSON.parse(json));
   }
 
-  /** Answer of /readyz, whether or not the server is ready. */
+  /** The answer of /readyz, whether or not the server is ready. */
   async readiness(): Promise<Readiness> {
     const { status, text } = await this.reply('GET', '/readyz', this.timeoutMs);
     if (status >= 300 && status !== 503) throw this.refused(status, text);
@@ -228,7 +229,7 @@ export class OperatorApi implements PlayerSource {
     return text;
   }
 
-  /** Answer with any status. Throws a `ToolError` if there is none in time, or before `stop` is aborted. */
+  /** The answer with any status. Throws a `ToolError` if there is none in time, or before `stop` is aborted. */
   async reply(method: string, path: string, timeoutMs: number, body?: string, stop?: AbortSignal): Promise<Reply> {
     const headers: Record<string, string> = body === undefined ? {} : { 'Content-Type': 'application/json' };
     const exchange = { method, path, headers, body, timeoutMs, stop };
@@ -301,7 +302,7 @@ function fieldsOf<T>(text: string): Partial<T> {
   }
 }
 
-/** Detail of an error answer from walletd, or the beginning of an answer from any other server. */
+/** The detail of an error answer from walletd, or the beginning of an answer from any other server. */
 function detailOf(text: string): string {
   try {
     return String((JSON.parse(text) as { detail?: unknown }).detail);

@@ -9,7 +9,7 @@ export interface ServerPlayer {
   readonly username: string;
   readonly currency: string;
   readonly version: number;
-  /** Balance as decimal text. */
+  /** The balance as decimal text. */
   readonly balance: string;
 }
 

@@ -41,7 +41,7 @@ export class ShardVerification {
   first: Entry | undefined = undefined;
   snapshots: SnapshotCheck | undefined = undefined;
   comparison: ServerComparison | undefined = undefined;
-  /** Start of the replay: genesis, or the id of a snapshot; undefined if there was nothing from which to begin. */
+  /** The start of the replay: genesis, or the id of a snapshot; undefined if there was nothing from which to begin. */
   base: string | undefined = undefined;
   replay: CheckedReplay | undefined = undefined;
   archive: ArchiveCheck | undefined = undefined;

@@ -19,7 +19,7 @@ export class SnapshotCheck {
   constructor(
     private readonly shard: number,
     list: SnapshotList,
-    /** Head of the log, which was read after the list. */
+    /** The head of the log, which was read after the list. */
     head: Head,
     /** The head before the first entry of the log, as that entry records it, because the log may have been trimmed. */
     before: Head,

@@ -24,9 +24,9 @@ export type FrameFormats = Pick<
 
 export interface VerifiedFrames extends VerifyReport {
   readonly formats: FrameFormats;
-  /** Time of the copy in ms, by the clock of the machine that made it. */
+  /** The time of the copy in ms, by the clock of the machine that made it. */
   readonly copiedMs: number;
-  /** Time of the newest event, in milliseconds; undefined if there are no entries. */
+  /** The time of the newest event, in milliseconds; undefined if there are no entries. */
   readonly newestMs: number | undefined;
 }
 
@@ -91,7 +91,7 @@ class FramesVerification {
 
 class ShardFrames {
   readonly findings = new Findings();
-  /** Time of the newest entry, in ms. */
+  /** The time of the newest entry, in ms. */
   newestMs: number | undefined = undefined;
   private manifest: Manifest | undefined = undefined;
   private chunks: Buffer[] = [];

@@ -30,7 +30,7 @@ export interface ShardReport {
   readonly players: number;
   /** Number of snapshots whose chunks were read. */
   readonly snapshots: number;
-  /** Start of the replay: `genesis` or the id of a snapshot; undefined if there was nothing from which to begin. */
+  /** The start of the replay: `genesis` or the id of a snapshot; undefined if there was nothing from which to begin. */
   readonly base: string | undefined;
   /** Number of archived rounds that were read. */
   readonly archived: number;

@@ -3,7 +3,7 @@ import type { CallbackCommand } from '../command.js';
 type Txn = CallbackCommand['txns'][number];
 
 /**
- * Hash of an acknowledged message to 53 bits: endpoint, request id, and the fields of each element that affect its
+ * A hash of an acknowledged message to 53 bits: endpoint, request id, and the fields of each element that affect its
  * decision. The time is excluded, because a platform that regenerates a message gives it a new time. `isTimed` includes
  * the time, for platforms that reuse request ids. Only messages that name the same round are compared, so the chance of
  * a false repeat is one in 2^53 per pair. The hash needs no secret key: by crafting ids, a platform could only make its

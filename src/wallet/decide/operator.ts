@@ -159,9 +159,9 @@ function decideMovement(
 }
 
 /**
- * Decides a correction. A typing error must not put a player into debt. A debt can be correct, however: for example,
- * the player may have spent money that was paid by mistake. A negative balance therefore requires
- * `allowNegativeBalance`. Giving money is always allowed, even if the balance remains negative.
+ * Decides a correction. A typing error must not put a player into debt. However, a debt is right if the player has
+ * already spent money that was paid by mistake, so `allowNegativeBalance` permits a negative balance. Giving money is
+ * always allowed, even if the balance remains negative.
  */
 function decideCorrection(
   wallet: Wallet,

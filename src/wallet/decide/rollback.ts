@@ -98,10 +98,10 @@ function decideByRound(
 }
 
 /**
- * The bets that a rollback BY_ROUND can reopen if the round has no settled bet. As long as a bet is open that an earlier
- * rollback BY_ROUND has reopened (or a rollback that a message BY_ROUND has repeated), only bets refunded after that
- * rollback are included. Otherwise a retry of it under a different request id would take stakes that it had left
- * refunded.
+ * The bets that a rollback BY_ROUND can reopen if the round has no settled bet. An earlier rollback BY_ROUND (or one
+ * that a message BY_ROUND has repeated) restricts this list while a bet that it reopened is still open: only bets
+ * refunded after it are included. Otherwise its retry under a different request id would take stakes that the first
+ * attempt left refunded.
  */
 function refundedSince(round: Round, bets: readonly Transaction[]): Transaction[] {
   const refunded = bets.filter((bet) => bet.state === 'REFUND');
@@ -165,7 +165,7 @@ function remarksOf(txn: RollbackTxn, said: Units, amount: Units, state: 'SETTLED
 }
 
 /**
- * A repeat of a rollback. `of` need not identify the effect further: all rollbacks in one request take money, so their
+ * A repeat of a rollback. `of` need not say which rollback is meant: all rollbacks in one request take money, so their
  * balances distinguish them.
  */
 function repeatOf(rollback: FirstAnswer, memory?: Change): Verdict {

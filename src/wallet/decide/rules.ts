@@ -66,7 +66,7 @@ export interface Rules {
    * are not listed, no movement needs approval.
    */
   readonly approvalAbove: Readonly<Record<string, Units>>;
-  /** Time allowed for a second operator's decision, in milliseconds. */
+  /** The time allowed for a second operator's decision, in milliseconds. */
   readonly approvalMs: number;
   /** With `check`, a player's session token is required to place a bet or tip and to read the balance. */
   readonly sessionToken: 'ignore' | 'check';

@@ -51,7 +51,7 @@ function isOfUndoneRequest(items: readonly Transaction[], round: Round, { id }: 
   return undone.length > 0 && undone.includes(hashOfRequest(id));
 }
 
-/** Time at which the platform sent the item's newest rollback, in milliseconds; 0 if there was no rollback. */
+/** The time at which the platform sent the item's newest rollback, in milliseconds; 0 if there was no rollback. */
 function sentMsOf(item: Transaction): number {
   return item.newestRollback?.sentMs ?? 0;
 }

@@ -12,9 +12,9 @@ export interface IdHit {
   readonly what: string;
   readonly productId: string | undefined;
   readonly roundId: string | undefined;
-  /** Id of the transaction or operation. */
+  /** The id of the transaction or operation. */
   readonly id: string | undefined;
-  /** State of the transaction; `open` or `closed` for a round. */
+  /** The state of the transaction; `open` or `closed` for a round. */
   readonly state: string | undefined;
   /** Creation time by the shard's clock, in milliseconds. */
   readonly timeMs: number | undefined;

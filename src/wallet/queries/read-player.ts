@@ -24,8 +24,8 @@ function playerDetails(wallet: Wallet): PlayerDetails {
 }
 
 /**
- * Sum of the open stakes. The scan ends at the last open bet, which is usually near the start of the list. Rounds with
- * open bets are never archived.
+ * The sum of the open stakes. The scan ends at the last open bet, which is usually near the start of the list. Rounds
+ * with open bets are never archived.
  */
 function openStakesOf(wallet: Wallet, openBets: number): bigint {
   let stakes = 0n;

@@ -4,13 +4,13 @@ import { operationsOf } from '../state/wallet-body.js';
 import type { Wallets } from '../state/wallets.js';
 import { type OperationView, viewOf } from './list-operations.js';
 
-/** Filter for operations. Undefined fields match everything. */
+/** A filter for operations. Undefined fields match everything. */
 export interface WantedOperations {
   /** The name of an operator. */
   readonly by: string | undefined;
   readonly type: OperationType | undefined;
   readonly username: string | undefined;
-  /** Start of the time range (inclusive); `beforeMs` is its end (exclusive). */
+  /** The start of the time range (inclusive); `beforeMs` is its end (exclusive). */
   readonly fromMs: number;
   readonly beforeMs: number;
 }

@@ -27,7 +27,7 @@ const SIX_LENGTH_MAX = 4096;
 const letters = Buffer.alloc(SIX_LENGTH_MAX);
 
 const MORE = 0x80;
-/** Mask for the value bits of a number's byte. */
+/** The mask for the value bits of a number's byte. */
 const LOW = 0x7f;
 /** Bit operations are exact for numbers below this. */
 const SMALL = 2 ** 31;
@@ -81,7 +81,7 @@ export function copyBytes(from: Uint8Array, start: number, to: Uint8Array, at: n
   else for (let i = 0; i < length; i++) to[at + i] = from[start + i] as number;
 }
 
-/** Upper bound for the encoded size of the text. */
+/** The upper bound for the encoded size of the text. */
 export function textBytesMax(text: string): number {
   return 5 + text.length * 2;
 }

@@ -8,9 +8,9 @@ const SLOTS_MIN = 8;
 const LOAD_MAX = 0.8;
 const LOAD_MIN = 0.4;
 const GROWTH = 1.25;
-/** Estimated ratio of the fullest partition to the average one. */
+/** The estimated ratio of the fullest partition to the average one. */
 const SPREAD = 1.08;
-/** Hashes that agree in this many leading bits share one partition, however many of them there are. */
+/** All hashes with this many equal leading bits share one partition, even if there are very many of them. */
 const DEPTH_MAX = 20;
 /**
  * A full partition is not split if the directory is already this many times larger than the number of rows requires.
@@ -29,8 +29,9 @@ interface Partition {
 }
 
 /**
- * Index from the hash of a key to rows, stored outside V8's heap. The index grows in small steps: a directory, indexed
- * by the leading bits of the hash, points to partitions. Partitions grow by a quarter, and large ones are split.
+ * An index from the hash of a key to rows, stored outside V8's heap. The index grows in small steps: a directory,
+ * indexed by the leading bits of the hash, points to partitions. Partitions grow by a quarter, and large ones are
+ * split.
  */
 export class HashIndex {
   count = 0;

@@ -12,7 +12,9 @@ interface Segment {
   count: number;
   /** Number of rows that have ever been in use, including freed ones. */
   begun: number;
-  /** Head of the list of freed rows. The first word of each freed row is the number of the next; 0 ends the list. */
+  /**
+   * The head of the list of freed rows. The first word of each freed row is the number of the next; 0 ends the list.
+   */
   freed: number;
   /** Links in the list of segments with free space. */
   newer: Segment | undefined;

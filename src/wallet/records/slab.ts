@@ -1,6 +1,6 @@
 import { assert, must } from '../../base/assert.js';
 
-/** Page size. The rest of a page that is too short for another slot stays unused. */
+/** The page size. The rest of a page that is too short for another slot stays unused. */
 export const PAGE_BYTES = 256 * 1024;
 const GRANULE = 8;
 /** Size of the owner field in front of each blob. Owner 0 marks a free slot. */
@@ -21,7 +21,9 @@ class Page {
   live = 0;
   /** Number of slots that have ever been in use. */
   begun = 0;
-  /** Position, in words, of the first freed slot. The second word of each freed slot is the position of the next. */
+  /**
+   * The position, in words, of the first freed slot. The second word of each freed slot is the position of the next.
+   */
   freeSlot = NONE;
   /** Links in the list of pages of this size class with free space. */
   newer: Page | undefined = undefined;
@@ -276,7 +278,7 @@ function sizesUpTo(most: number): number[] {
   return sizes;
 }
 
-/** Page size for lengths beyond the largest size class, rounded up to the next quarter of a power of two. */
+/** The page size for lengths beyond the largest size class, rounded up to the next quarter of a power of two. */
 function sizeOf(length: number): number {
   const quarter = 2 ** (31 - Math.clz32(length - 1)) / 4;
   return Math.ceil(length / quarter) * quarter;

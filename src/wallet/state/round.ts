@@ -224,8 +224,8 @@ export class Round {
   }
 
   /**
-   * Time of the latest cancel BY_ROUND, by the platform's clock. Bets sent no later than this are refused. -1 if there
-   * was no such cancel.
+   * The time of the latest cancel BY_ROUND, by the platform's clock. Bets sent no later than this are refused. -1 if
+   * there was no such cancel.
    */
   get markMs(): number {
     const place = this.messages;

@@ -7,7 +7,7 @@ import type { Wallet } from './wallet.js';
 import { idsOfRounds, type NamedIds, readRounds, roundRemembersMessages, writeOneRound } from './wallet-body.js';
 
 /*
- * Format of a serialized round, in the archive and in the event that restores the round:
+ * The format of a serialized round, in the archive and in the event that restores the round:
  *
  *   username (text), then the part of a hibernated wallet's record from its transactions on; see wallet-body.ts
  */

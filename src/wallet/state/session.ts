@@ -5,7 +5,7 @@
 export interface Session {
   /** See src/callback/session-token.ts. */
   readonly digest: string;
-  /** End of the session by the shard's clock; null if the session lasts until it is ended or replaced. */
+  /** The end of the session by the shard's clock; null if the session lasts until it is ended or replaced. */
   readonly endMs: number | null;
 }
 

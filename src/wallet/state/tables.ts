@@ -11,7 +11,7 @@ import { PendingRequests } from './pending-requests.js';
 import { namespaceIn } from './transaction-kind.js';
 
 /*
- * Layout of the rows, in words and doubles (D_...); a double takes two words.
+ * The layout of the rows, in words and doubles (D_...); a double takes two words.
  *
  *   player       balance (D) | version | newest transaction, operation | open bets | transactions | flags
  *                | name | rare fields | oldest change, in seconds | tombstones | oldest change of a closed item, in seconds
@@ -64,10 +64,10 @@ export const D_OPERATION_AFTER = 3;
 export const D_OPERATION_TIME = 4;
 const OPERATION_WORDS = 10;
 
-/** Position of the product number in `ROUND_FLAGS`, above the flags. */
+/** The position of the product number in `ROUND_FLAGS`, above the flags. */
 export const ROUND_PRODUCT_SHIFT = 4;
 
-/** Kind of a blob's owner: the word in a row that stores the blob's place, in the order of `OWNER_WORDS`. */
+/** The kind of a blob's owner: the word in a row that stores the blob's place, in the order of `OWNER_WORDS`. */
 export type OwnerKind = 1 | 2 | 3 | 4 | 5 | 6 | 7;
 export const NAME_OF_PLAYER: OwnerKind = 1;
 export const RARE_FIELDS_OF_PLAYER: OwnerKind = 2;
@@ -451,7 +451,7 @@ const NAMESPACE_BITS = 3;
 /** Initial size, sufficient for most ids. */
 const KEY_BYTES = 256;
 
-/** Row that is cached for the latest key; undefined after an insert or a delete. */
+/** The row that is cached for the latest key; undefined after an insert or a delete. */
 const UNKNOWN = -1;
 
 /** Caches the hash and row of the latest key, because a command uses the same key several times. */

@@ -23,9 +23,7 @@ export const KINDS: readonly TransactionKind[] = [
   'credit',
 ];
 
-/*
- * Position of the kind in a transaction's flags; see transaction-record.ts. All eight values are in use.
- */
+/* The position of the kind in a transaction's flags; see transaction-record.ts. All eight values are in use. */
 export const KIND_SHIFT = 3;
 export const KIND_MASK = 0b111 << KIND_SHIFT;
 

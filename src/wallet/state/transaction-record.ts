@@ -49,12 +49,12 @@ export interface Effect extends FirstAnswer {
   readonly type: EffectType;
   readonly waiting: boolean;
   readonly skip: boolean;
-  /** Amount of the message. For a rollback, this is the amount that the rollback took. */
+  /** The amount of the message. For a rollback, this is the amount that the rollback took. */
   readonly amount: Units;
   /** Set for an adjustment, and for a rollback of this transaction alone; empty for all other messages. */
   readonly requestId: string;
   /**
-   * Hash of the request id of a place, a settle, a cancel or a reward's void, by which a late retry is recognized.
+   * The hash of the request id of a place, a settle, a cancel or a reward's void, by which a late retry is recognized.
    * Undefined if an older walletd wrote the effect.
    */
   readonly requestHash: number | undefined;
@@ -63,8 +63,8 @@ export interface Effect extends FirstAnswer {
 }
 
 /**
- * Hash of a request id, as stored with the effects of places, settles and cancels. It is stored permanently, so it must
- * never change.
+ * A hash of a request id, as stored with the effects of places, settles and cancels. It is stored permanently, so it
+ * must never change.
  */
 export function hashOfRequest(requestId: string): number {
   return hashString(requestId);

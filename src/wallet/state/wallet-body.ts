@@ -35,9 +35,7 @@ import type { RareFields, Wallet } from './wallet.js';
 const HAS_RARE_FIELDS = 1;
 const HAS_SESSION = 2;
 const HAS_PENDING = 4;
-/**
- * Value of the three type bits which means that the actual type follows, together with fields that only approvals have.
- */
+/** This value of the three type bits means that the actual type follows, with the fields that only approvals have. */
 const OF_APPROVAL = 7;
 const HAS_APPROVER = 1;
 const HAS_TERMS = 2;

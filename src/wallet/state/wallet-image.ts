@@ -41,14 +41,14 @@ type RareFieldsImage = readonly [
 
 /** `facts` are the transaction's flags. Each effect takes four numbers, as described in transaction-record.ts. */
 type TransactionImage = readonly [
-  /** Index in the wallet's rounds. */
+  /** The index in the wallet's rounds. */
   round: number,
   id: string,
   facts: number,
   /** Request ids of adjustments and rollbacks. */
   requestIds: readonly string[] | null,
   createdMs: number,
-  /** Time of the last change, in milliseconds after `createdMs`. */
+  /** The time of the last change, in milliseconds after `createdMs`. */
   updated: number,
   amount: number,
   ...effects: number[],

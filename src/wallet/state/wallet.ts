@@ -47,7 +47,7 @@ import { type Effect, effectBytesMax, factsOf, type TransactionState, writeEffec
 
 /** Rare fields, which few wallets have. */
 export interface RareFields {
-  /** Last day on which unknown tips were credited, in days since 1970, UTC; -1 if never. */
+  /** The last day on which unknown tips were credited, in days since 1970, UTC; -1 if never. */
   readonly tipsDay: number;
   readonly tipsCredited: number;
   /**
@@ -181,7 +181,7 @@ export class Wallet {
     return this.tables.cursorAt(this.words[this.at + PLAYER_NEWEST] as number, USED_BYTES);
   }
 
-  /** End of the packed record. */
+  /** The end of the packed record. */
   get bodyEnd(): number {
     const { bytes, at } = this.body;
     return at - USED_BYTES + readUsed(bytes, at - USED_BYTES);
@@ -258,7 +258,7 @@ export class Wallet {
     return items <= SHORT_MAX;
   }
 
-  /** Current number of tombstones and marks. */
+  /** The current number of tombstones and marks. */
   get tombstones(): number {
     return this.words[this.at + PLAYER_TOMBSTONES] as number;
   }

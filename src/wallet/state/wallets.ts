@@ -156,8 +156,8 @@ export class Wallets {
   }
 
   /**
-   * Examines the next player in turn and hibernates the wallet if it has not been used since the previous examination.
-   * Takes about ten microseconds.
+   * Examines the next player in turn and hibernates the wallet if no command has used it since the previous
+   * examination. Takes about ten microseconds.
    */
   hibernateNext(): void {
     if (this.nextToPack >= this.count) this.nextToPack = 0;

@@ -9,9 +9,9 @@ export interface Aim {
 }
 
 export interface Secrets {
-  /** Key that signs callbacks. */
+  /** The key that signs callbacks. */
   readonly signatureKey: string;
-  /** Token of an operator with read access only. */
+  /** The token of an operator with read access only. */
   readonly readToken: string;
 }
 

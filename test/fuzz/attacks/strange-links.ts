@@ -53,7 +53,7 @@ function frame(random: Random): Buffer {
     () => masked(random, random.pick([TEXT, BYTES]), random.bytes(random.between(0, PAYLOAD_MAX))),
     () => masked(random, random.pick(OPCODES), random.bytes(random.between(0, 130))),
     () => random.bytes(random.between(1, 200)),
-    // Header of a frame whose payload never follows.
+    // The header of a frame whose payload never follows.
     () => Buffer.concat([Buffer.from([0x82, 0xff]), random.bytes(8)]),
   ])();
 }

@@ -19,7 +19,7 @@ export interface Setting {
   readonly name: string;
   /** Number of histories played concurrently. */
   readonly lanes: number;
-  /** Time until a closed round leaves memory; 0 if rounds do not leave memory. */
+  /** The time until a closed round leaves memory; 0 if rounds do not leave memory. */
   readonly pauseMs: number;
   start(): Promise<Deployment>;
 }

@@ -21,7 +21,7 @@ const SOURCE = fileURLToPath(new URL('../../../../test/support/power-loss/power-
 /** Lock files, which LMDB maps into memory, and recreates if no process has them open. */
 const MAPPED = /[/-]lock(\.mdb)?$/;
 
-/** Sentence that explains why power loss cannot be simulated on this machine; undefined if it can. */
+/** A sentence that explains why power loss cannot be simulated on this machine; undefined if it can. */
 export function whyNoPowerLoss(): string | undefined {
   if (process.platform !== 'linux') return 'only Linux preloads power-loss.c';
   return spawnSync('gcc', ['--version']).status === 0

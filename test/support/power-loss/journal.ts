@@ -15,7 +15,7 @@ const KINDS = [
 /** One operation by a process on a file or folder. */
 export interface JournalRecord {
   readonly kind: (typeof KINDS)[number];
-  /** Position in the journal. */
+  /** The position in the journal. */
   readonly at: number;
   readonly inode: number;
   /**

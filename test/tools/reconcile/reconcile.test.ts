@@ -50,7 +50,7 @@ async function look(reader: StoreReader, told: readonly Told[], window = ALWAYS)
 const namesOf = (differences: readonly Difference[]) =>
   differences.map(({ types, roundId, id }) => `${types.join('+')} ${id ?? roundId}`).sort();
 
-/** Amount by which the players' balances in walletd exceed the platform's, in units, summed over all days. */
+/** The amount by which the players' balances in walletd exceed the platform's, in units, summed over all days. */
 function surplusOf({ sums }: Found): bigint {
   return sums
     .all()
@@ -83,7 +83,7 @@ interface Planted {
   readonly way: Way;
   readonly change: (record: Told) => readonly Told[];
   readonly found: (record: Told) => readonly string[];
-  /** Amount by which the players' balances in walletd then exceed the platform's, in units. */
+  /** The amount by which the players' balances in walletd then exceed the platform's, in units. */
   readonly surplus: (record: Told) => number;
 }
 

@@ -67,7 +67,7 @@ interface History {
   readonly nowMs: number;
 }
 
-/** Command that a step sends for a player. Occasionally, it repeats a command about a closed round. */
+/** The command that a step sends for a player. Occasionally, it repeats a command about a closed round. */
 function maybeCommand(step: Step, username: string, n: number, past: readonly Command[]): Command | undefined {
   switch (step.type) {
     case 'callback': {

@@ -8,7 +8,7 @@ interface Props {
   readonly currency: string;
 }
 
-/** Amount of money with its currency. */
+/** An amount of money with its currency. */
 export function Amount({ of: { exact }, currency }: Props) {
   return (
     <>

@@ -3,14 +3,14 @@ import uPlot from 'uplot';
 
 export interface Line {
   readonly label: string;
-  /** Name of a colour defined in the style sheet. */
+  /** The name of a colour defined in the style sheet. */
   readonly colour: string;
   readonly values: readonly (number | null)[];
 }
 
 interface Props {
   readonly title: string;
-  /** Description for screen readers. */
+  /** A description for screen readers. */
   readonly summary: string;
   readonly seconds: readonly number[];
   readonly lines: readonly Line[];
@@ -20,7 +20,7 @@ const HEIGHT = 160;
 const AXIS_HEIGHT = 24;
 const CLOCK = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', second: '2-digit' });
 
-/** Line chart over time, in the colours of the light or dark scheme. */
+/** A line chart over time, in the colours of the light or dark scheme. */
 export function Chart({ title, summary, seconds, lines }: Props) {
   const place = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot>(undefined);

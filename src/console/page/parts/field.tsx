@@ -11,7 +11,7 @@ interface Props {
   readonly onChosen: (value: string) => void;
 }
 
-/** Filter field. An answer that arrives does not overwrite the text that is being typed. */
+/** A filter field. An answer that arrives does not overwrite the text that is being typed. */
 export function Field({ label, type, value, offered, onChosen }: Props) {
   const [id, listId] = [useId(), useId()];
   const [typed, setTyped] = useState(value);

@@ -4,7 +4,7 @@ import { amountColumn } from './amount.js';
 import type { Column } from './table.js';
 import { Time, utcOf } from './time.js';
 
-/** Operator action on a player. */
+/** An operator action on a player. */
 export interface Operation {
   readonly type: string;
   readonly id?: string;

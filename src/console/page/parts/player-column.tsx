@@ -1,7 +1,7 @@
 import { hrefOf } from '../place.js';
 import type { Column } from './table.js';
 
-/** Column with the player of a row, linked to the player's view. */
+/** A column with the player of a row, linked to the player's view. */
 export const playerColumn: Column<{ readonly username: string }> = {
   title: 'Player',
   text: ({ username }) => username,

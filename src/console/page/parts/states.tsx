@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { CallError } from '../api.js';
 
-/** Placeholder shown until the first answer arrives. */
+/** A placeholder shown until the first answer arrives. */
 export function Loading({ what }: { readonly what: string }) {
   return (
     <p class="state" role="status">
@@ -14,7 +14,7 @@ export function Empty({ children }: { readonly children: ComponentChildren }) {
   return <p class="state">{children}</p>;
 }
 
-/** Error message with a retry button. */
+/** An error message with a retry button. */
 export function Failed({ error, again }: { readonly error: Error; readonly again?: () => void }) {
   const isLost = error instanceof CallError && error.isUnanswered;
   return (

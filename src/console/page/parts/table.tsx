@@ -4,7 +4,7 @@ import { toCsv } from '../../../csv/to-csv.js';
 
 export interface Column<T> {
   readonly title: string;
-  /** Text for CSV. The cell shows it as well unless `show` is given. */
+  /** The text for CSV. The cell shows it as well unless `show` is given. */
   readonly text: (row: T) => string;
   readonly show?: (row: T) => ComponentChildren;
   readonly isNumber?: true;
@@ -19,7 +19,7 @@ interface Props<T> {
 
 const SHOWN_MS = 2000;
 
-/** Table with a button that copies it as CSV. A table that is too wide scrolls on its own. */
+/** A table with a button that copies it as CSV. A table that is too wide scrolls on its own. */
 export function Table<T>({ caption, columns, rows, keyOf }: Props<T>) {
   return (
     <section class="table">

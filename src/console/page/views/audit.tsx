@@ -18,7 +18,7 @@ const CURRENCY: Column<PlayerOperation> = { title: 'Currency', text: ({ currency
 const COLUMNS: readonly Column<PlayerOperation>[] = operationColumns<PlayerOperation>(
   ({ currency }) => currency,
 ).flatMap((column) => (column.title === 'Balance after' ? [column, CURRENCY] : [column]));
-/** Filter in the address. An empty value matches everything. */
+/** The filter in the address. An empty value matches everything. */
 type Wanted = Readonly<Record<'by' | 'type' | 'player' | 'from' | 'to', string>>;
 
 /** Operator actions on all players. */

@@ -2,7 +2,7 @@ import type { Backup } from '../../../admin/console/overview.js';
 import { Time } from '../parts/time.js';
 import { bytes, count, duration } from '../words.js';
 
-/** Progress of the followed backup, as far as this node knows it. */
+/** The progress of the followed backup, as far as this node knows it. */
 export function BackupState({ backup }: { readonly backup: Backup }) {
   return (
     <section class="card" aria-label="Followed backup">

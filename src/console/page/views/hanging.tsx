@@ -37,7 +37,7 @@ const COLUMNS: readonly Column<Hanging>[] = [
   { title: 'Opened by', text: ({ openSince }) => (openSince === 'rollback' ? 'Rollback' : 'Bet') },
 ];
 
-/** Filter in the address. */
+/** The filter in the address. */
 type Wanted = Readonly<Record<'older' | 'state' | 'product', string>>;
 
 /** Bets of all players that are waiting for the platform. */

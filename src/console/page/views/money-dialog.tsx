@@ -16,7 +16,7 @@ interface Done {
   readonly balanceAfter: Exact;
 }
 
-/** Answer when a second operator has to approve the movement. */
+/** The answer when a second operator has to approve the movement. */
 interface Waiting {
   readonly amount: Exact;
   readonly approval: { readonly expiresMillis: Exact };

@@ -30,7 +30,7 @@ const COLUMNS: readonly Column<ShardLine>[] = [
   },
 ];
 
-/** Table of the shards with their watermarks: applied >= appended >= durable >= snapshot. */
+/** The table of the shards with their watermarks: applied >= appended >= durable >= snapshot. */
 export function Shards({ shards, isCluster }: { readonly shards: readonly ShardLine[]; readonly isCluster: boolean }) {
   const columns = useMemo(() => {
     const [shard, state, ...others] = COLUMNS as [Column<ShardLine>, Column<ShardLine>, ...Column<ShardLine>[]];

@@ -8,7 +8,7 @@ import { bytes, count, duration, millis, NONE } from '../words.js';
 import { Rates } from './overview-rates.js';
 import { Shards } from './overview-shards.js';
 
-/** State of this node, updated once a second. */
+/** The state of this node, updated once a second. */
 export function OverviewView({ onSignedOut }: { readonly onSignedOut: () => void }) {
   const live = useLive(onSignedOut);
   return (

@@ -35,7 +35,7 @@ interface Round {
   readonly isCut: boolean;
 }
 
-/** Log record of a message. */
+/** A log record of a message. */
 interface LoggedEvent {
   readonly version: Exact;
   readonly requestId?: string;
@@ -46,7 +46,7 @@ interface LoggedEvent {
 
 interface Row extends Message {
   readonly round: Round;
-  /** Position of the message among the displayed messages of its round. */
+  /** The position of the message among the displayed messages of its round. */
   readonly place: number;
   readonly logged: LoggedEvent | undefined;
 }

@@ -12,7 +12,7 @@ import { PlayerRounds } from './player-rounds.js';
 import { PlayerTransactions } from './player-transactions.js';
 import type { Player } from './players.js';
 
-/** Player with open bets. The API returns these fields only for a single player. */
+/** A player with open bets. The API returns these fields only for a single player. */
 interface PlayerWithBets extends Player {
   readonly openBets: Exact;
   readonly openStakes: Exact;
@@ -30,7 +30,7 @@ const TABS = [
   ['operations', 'Operations'],
 ] as const;
 
-/** View of one player: balance, history, and operator actions. */
+/** A view of one player: balance, history, and operator actions. */
 export function PlayerView({ name, tab, mayChange }: Props) {
   const { answer: player, error, isWaiting, again } = useGet<PlayerWithBets>(() => `/v1/players/${partOf(name)}`);
   const isMissing = error instanceof CallError && error.status === 404;

@@ -6,7 +6,7 @@ import { count } from '../words.js';
 interface Props {
   readonly name: string;
   readonly of: Search<object>;
-  /** Description of the place that is searched. */
+  /** The description of the place that is searched. */
   readonly children: ComponentChildren;
 }
 

@@ -49,7 +49,7 @@ const TAKEN: readonly Column<Taken>[] = [
 
 type Work = 'idle' | 'running' | readonly Taken[] | Error;
 
-/** Newest snapshot of each shard, and a button that takes new snapshots. */
+/** The newest snapshot of each shard, and a button that takes new snapshots. */
 export function SnapshotsView({
   mayChange,
   onSignedOut,

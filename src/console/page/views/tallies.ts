@@ -1,14 +1,14 @@
 import type { Exact } from '../json.js';
 import type { BookLine } from './verification.js';
 
-/** Range of data that the ledger totals cover. */
+/** A range of data that the ledger totals cover. */
 export interface Scope {
   readonly sinceMillis: Exact | null;
   readonly isWhole: boolean;
   readonly shardsLeftOut: Exact;
 }
 
-/** Answer of GET /v1/money. */
+/** The answer of GET /v1/money. */
 export interface Money extends Scope {
   readonly days: readonly DayMoney[];
 }
@@ -22,7 +22,7 @@ export interface DayMoney {
   readonly net: Exact;
 }
 
-/** Answer of GET /v1/products. */
+/** The answer of GET /v1/products. */
 export interface Products extends Scope {
   readonly products: readonly Product[];
 }

@@ -1,6 +1,6 @@
 import type { Exact } from '../json.js';
 
-/** Answer of GET /v1/verify. */
+/** The answer of GET /v1/verify. */
 export interface Verification {
   readonly running: (Begun & { readonly done: Exact; readonly total: Exact }) | null;
   readonly last: Ended | null;

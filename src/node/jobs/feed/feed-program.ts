@@ -16,7 +16,7 @@ export type ToFeedProgram =
   /** Ends the wait of a read, which is then answered at once. */
   | { readonly type: 'hurry'; readonly id: number };
 
-/** Answer of the program to the request with this id. */
+/** The answer of the program to the request with this id. */
 export interface FromFeedProgram {
   readonly id: number;
   readonly answer: FeedAnswer;

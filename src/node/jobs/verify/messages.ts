@@ -8,7 +8,7 @@ import type { VerifyReportJson } from '../../../tools/verify/report-json.js';
 
 export interface VerifyTask {
   readonly settings: Settings;
-  /** Port of the requesting node's operator API. The verification compares the node's players with the store. */
+  /** The port of the requesting node's operator API. The verification compares the node's players with the store. */
   readonly adminPort: number;
   readonly isDeep: boolean;
 }
