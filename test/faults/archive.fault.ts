@@ -11,7 +11,7 @@ import { BUSY, type Target } from './load.js';
 import { prove } from './proof.js';
 import { RawLmdb } from './raw-lmdb.js';
 import { RawRedis } from './raw-redis.js';
-import { fault } from './scene.js';
+import { fault, rareFault } from './scene.js';
 import { SmallDisk } from './small-disk.js';
 
 const KILLS = 5;
@@ -35,7 +35,8 @@ async function allHaveLeft({ adminUrl }: Target): Promise<void> {
 }
 
 for (const workers of ['0', '2']) {
-  fault(
+  const one = workers === '0' ? rareFault : fault;
+  one(
     `${KILLS} kill -9 while rounds move to PostgreSQL lose and repeat nothing (${workers} workers)`,
     async (scene) => {
       const postgres = scene.postgres();
@@ -140,7 +141,7 @@ fault('with a hanging PostgreSQL, callbacks that need it get 503 by their deadli
   scene.say(await prove([load], walletd, new RawRedis(redis)));
 });
 
-fault('a slow PostgreSQL delays only callbacks that need it, and rounds still move', async (scene) => {
+rareFault('a slow PostgreSQL delays only callbacks that need it, and rounds still move', async (scene) => {
   const postgres = scene.postgres();
   if (postgres === undefined) return;
   const redis = await scene.redis();
@@ -172,7 +173,7 @@ fault('a slow PostgreSQL delays only callbacks that need it, and rounds still mo
   scene.say(await prove([load], walletd, new RawRedis(redis)));
 });
 
-fault('a start with a damaged key filter reads the archive again', async (scene) => {
+rareFault('a start with a damaged key filter reads the archive again', async (scene) => {
   const postgres = scene.postgres();
   if (postgres === undefined) return;
   const redis = await scene.redis();

@@ -5,7 +5,7 @@ import { nameOf } from '../support/local-cluster.js';
 import { until } from '../support/until.js';
 import { assertUndisturbed, NODES, onRedis, proveCluster, SHARDS, untilTakenOver } from './cluster-scene.js';
 import { OPENING_BALANCE } from './load.js';
-import { fault } from './scene.js';
+import { fault, rareFault } from './scene.js';
 
 fault('other nodes take over from an isolated one, which acknowledges nothing more', async (scene) => {
   const { redis, cluster, log } = await onRedis(scene);
@@ -68,7 +68,7 @@ fault("a peer's lost answers are requested again, but executed once", async (sce
   await proveCluster(scene, [load], cluster, log, redis.url);
 });
 
-fault("bodies of 256 KiB reach the player's node", async (scene) => {
+rareFault("bodies of 256 KiB reach the player's node", async (scene) => {
   const { cluster } = await onRedis(scene);
   await importPlayers(cluster.adminUrl, ['ann'], OPENING_BALANCE);
   const client = new PlatformClient(cluster.callbackUrl);
@@ -106,7 +106,7 @@ fault('callbacks for unowned shards wait, and are refused beyond the limit', asy
   await proveCluster(scene, [load], cluster, log, redis.url);
 });
 
-fault('a node with a wrong secret is ignored by the others', async (scene) => {
+rareFault('a node with a wrong secret is ignored by the others', async (scene) => {
   const secret = { WALLETD_CLUSTER_SECRET: 'the-secret-of-all-nodes' };
   const { redis, cluster, log } = await onRedis(scene, secret);
   const load = await scene.load(cluster);

@@ -27,7 +27,7 @@ withAndWithoutFollowers('other nodes take over the shards of a killed node', asy
   await proveCluster(scene, [load], cluster, log, redis.url);
 });
 
-fault('the third node takes over all shards when two are killed', async (scene) => {
+rareFault('the third node takes over all shards when two are killed', async (scene) => {
   const { redis, cluster, log } = await onRedis(scene);
   const load = await scene.load(cluster);
   await delay(500);

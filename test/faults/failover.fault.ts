@@ -14,7 +14,7 @@ import { readOrphans } from './orphans.js';
 import { prove } from './proof.js';
 import { RawRedis, rewriteStream } from './raw-redis.js';
 import { wordyBets } from './rounds.js';
-import { fault, type Scene } from './scene.js';
+import { fault, rareFault, type Scene } from './scene.js';
 import { Sentinels } from './sentinels.js';
 import { shardStates } from './shard-states.js';
 
@@ -78,7 +78,8 @@ async function proveAgain(
 const healings = ({ log }: WalletdProcess) => log.filter(({ code }) => code === HEALED);
 
 for (const workers of ['0', '2']) {
-  fault(`a replica replaces a killed master without losing answered callbacks (${workers} workers)`, async (scene) => {
+  const one = workers === '0' ? rareFault : fault;
+  one(`a replica replaces a killed master without losing answered callbacks (${workers} workers)`, async (scene) => {
     const env = { WALLETD_WORKERS: workers };
     const { master, replica, sentinels, walletd, load } = await replicated(scene, 'fsync', env);
     await delay(700);
@@ -96,7 +97,8 @@ for (const workers of ['0', '2']) {
 
 for (const lags of [false, true]) {
   const which = lags ? 'a replica that lags' : 'its only replica';
-  fault(`${which} promoted under replicas:1 refuses until it has a replica`, async (scene) => {
+  const one = lags ? fault : rareFault;
+  one(`${which} promoted under replicas:1 refuses until it has a replica`, async (scene) => {
     const { master, replica, sentinels, walletd, load } = await replicated(scene, 'replicas:1');
     await delay(700);
     if (lags) {
@@ -120,7 +122,8 @@ for (const lags of [false, true]) {
 
 for (const isArchived of [false, true]) {
   const meanwhile = isArchived ? ' while rounds move to an archive' : '';
-  fault(`the tail lost to a lagging replica is appended again${meanwhile}`, async (scene) => {
+  const one = isArchived ? fault : rareFault;
+  one(`the tail lost to a lagging replica is appended again${meanwhile}`, async (scene) => {
     const postgres = isArchived ? scene.postgres() : undefined;
     if (isArchived && postgres === undefined) return;
     const env: Record<string, string> =
@@ -165,7 +168,7 @@ fault('a rewritten log stops its shard, which saves lost entries in a file', asy
   scene.say(`kept ${lost.length} entries; ${describe([next])}`);
 });
 
-fault('walletd follows the sentinels although the former master still answers', async (scene) => {
+rareFault('walletd follows the sentinels although the former master still answers', async (scene) => {
   const { master, replica, sentinels, walletd, load } = await replicated(scene, 'fsync');
   await delay(700);
   await sentinels.failOver();

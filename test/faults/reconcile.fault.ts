@@ -8,7 +8,7 @@ import { runWalletd } from '../support/walletd-process.js';
 import { Machine } from './machine.js';
 import { Night, replay } from './night.js';
 import { proveNothingLost } from './night-proof.js';
-import { fault } from './scene.js';
+import { rareFault } from './scene.js';
 import { SmallDisk } from './small-disk.js';
 
 const TOKEN = 'of-whoever-corrects-at-night';
@@ -86,7 +86,7 @@ function differencesIn(said: string): string[] {
   return rows.map((row) => row.split(/ {2,}/)).map((columns) => `${columns[0]} ${columns[4]}`);
 }
 
-fault('reconcile reports a full temporary disk and leaves no files', async (scene) => {
+rareFault('reconcile reports a full temporary disk and leaves no files', async (scene) => {
   const disk = SmallDisk.tryMount(scene, 1);
   if (disk === undefined) return scene.skip('only root can mount a small disk');
   const folder = scene.makeFolder();

@@ -8,7 +8,7 @@ import type { WalletdProcess } from '../support/walletd-process.js';
 import type { Load } from './load.js';
 import { prove } from './proof.js';
 import { RawCluster } from './raw-cluster.js';
-import { fault, type Scene } from './scene.js';
+import { fault, rareFault, type Scene } from './scene.js';
 
 const SHARDS = 6;
 const HEALED = 'entries-reappended';
@@ -66,7 +66,8 @@ async function proveTwice(
 }
 
 for (const workers of ['0', '2']) {
-  fault(`killing one master loses nothing and stops only its shards (${workers} workers)`, async (scene) => {
+  const one = workers === '0' ? rareFault : fault;
+  one(`killing one master loses nothing and stops only its shards (${workers} workers)`, async (scene) => {
     const { cluster, walletd, load } = await clustered(
       scene,
       { masters: 3, replicas: 1 },
@@ -88,7 +89,7 @@ for (const workers of ['0', '2']) {
   });
 }
 
-fault('a stopped master that resumes after an election loses nothing answered', async (scene) => {
+rareFault('a stopped master that resumes after an election loses nothing answered', async (scene) => {
   const { cluster, walletd, load } = await clustered(scene, { masters: 3, replicas: 1 });
   await delay(700);
   const zombie = await masterOf(cluster, 0);

@@ -7,7 +7,7 @@ import { balanceOf, importPlayers, PlatformClient } from '../support/client.js';
 import { until } from '../support/until.js';
 import { archivedMachine } from './archived-machine.js';
 import { Machine } from './machine.js';
-import { Night, rareReplay, replay } from './night.js';
+import { Night, rareReplay } from './night.js';
 import { betsAndCredits, proveNothingLost } from './night-proof.js';
 import type { Scene } from './scene.js';
 import { SmallDisk } from './small-disk.js';
@@ -20,7 +20,7 @@ const FENCED = 3;
 const DISK_MIB = 24;
 const MIB = 1024 * 1024;
 
-replay(5, 'the disk of Redis is full, and Redis has ended', async (scene) => {
+rareReplay(5, 'the disk of Redis is full, and Redis has ended', async (scene) => {
   const disk = SmallDisk.tryMount(scene, DISK_MIB);
   if (disk === undefined) return scene.skip('only root can mount a small disk');
   const redis = await scene.redis({ dir: disk.path });
@@ -83,7 +83,7 @@ rareReplay(7, 'two processes have one store, and this one is to stay', async (sc
   scene.say(await proveNothingLost(machine));
 });
 
-replay(8, 'a certificate ends soon, and is replaced without a restart', async (scene) => {
+rareReplay(8, 'a certificate ends soon, and is replaced without a restart', async (scene) => {
   const folder = scene.makeFolder();
   const old = makeCertificate(folder, 'served.test', 10);
   const next = makeCertificate(folder, 'next.test', 90);

@@ -48,7 +48,7 @@ replay(1, 'Redis is empty beneath a living walletd, and the backup is behind', a
   scene.say(await proveNothingLost(machine));
 });
 
-replay(1, 'FLUSHALL beneath a living walletd with an archive', async (scene) => {
+rareReplay(1, 'FLUSHALL beneath a living walletd with an archive', async (scene) => {
   const redis = await scene.redis();
   const archived = await archivedMachine(scene, redis.url);
   if (archived === undefined) return;
@@ -166,7 +166,7 @@ async function behind(scene: Scene) {
   return { machine, lostAtMs, night: new Night(machine, 3, { NEWER: newer }) };
 }
 
-replay(3, 'the backup is behind, and shards go on without what is missing', async (scene) => {
+rareReplay(3, 'the backup is behind, and shards go on without what is missing', async (scene) => {
   const { machine, lostAtMs, night } = await behind(scene);
   await night.run();
   await night.byHand('Look for a source that is newer');
@@ -321,7 +321,7 @@ async function bringFormerMaster(scene: Scene, archive: boolean): Promise<void> 
   scene.say(await proveNothingLost(machine));
 }
 
-replay(6, 'a failover lost entries, and they come from the disk of the former master', (scene) =>
+rareReplay(6, 'a failover lost entries, and they come from the disk of the former master', (scene) =>
   bringFormerMaster(scene, false),
 );
 

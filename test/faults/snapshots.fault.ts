@@ -10,7 +10,7 @@ import { EAGER, unfinishedIn, wholeIn } from './snapshots.js';
 import { faultOnEachStore } from './stores.js';
 import { Witness } from './witness.js';
 
-const KILLS = 20;
+const KILLS = process.env.FAULTS === 'all' ? 20 : 8;
 const KILLS_MS = 400_000;
 const PAUSE_MS = 40;
 /** Number of idle players, large enough to kill walletd during a snapshot. */

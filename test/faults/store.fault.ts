@@ -9,7 +9,7 @@ import type { Load } from './load.js';
 import { readOrphans } from './orphans.js';
 import { prove } from './proof.js';
 import { RawRedis } from './raw-redis.js';
-import { fault } from './scene.js';
+import { fault, rareFault } from './scene.js';
 import { unfinishedIn } from './snapshots.js';
 
 const SILENT_MS = 2000;
@@ -47,7 +47,7 @@ fault('a Redis at its memory limit causes 503 until it has memory', async (scene
   scene.say(await prove([load], walletd, new RawRedis(redis)));
 });
 
-fault('a Redis at its memory limit regains the memory of an unfinished snapshot', async (scene) => {
+rareFault('a Redis at its memory limit regains the memory of an unfinished snapshot', async (scene) => {
   const redis = await scene.redis();
   const raw = new RawRedis(redis);
   const walletd = await scene.walletd(redis.url);
