@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify';
 import { array, choice, object, string } from '../base/json-schema.js';
 import { FEED_EVENT_TYPES } from '../feed/event.js';
-import type { Feed, FeedAnswer, FeedRefusal, FeedRequest } from '../feed/request.js';
+import type { Feed, FeedAnswer, FeedRefusal, FeedRequest, FeedWithLag } from '../feed/request.js';
 import type { AdminDeps } from './admin-deps.js';
 import { atOnce } from './at-once.js';
 import { currency, id, wholeNumber } from './fields.js';
@@ -93,18 +93,21 @@ export function feedRoutes({ feeds }: Pick<AdminDeps, 'feeds'>, draining: AbortS
     route('GET', '/v1/feeds', {
       operationId: 'listFeeds',
       tag: 'feeds',
-      summary: 'All feeds by name, with their acknowledged positions',
-      responses: { 200: answer('All feeds', exactly({ feeds: list(ref('Feed')) })) },
-      handle: async () => ({ feeds: expected(await ask({ type: 'list' }), 'feeds').feeds.map(feedBody) }),
+      summary: 'All feeds by name, with their acknowledged positions and lags',
+      responses: { 200: answer('All feeds', exactly({ feeds: list(ref('FeedWithLag')) })) },
+      handle: async () => ({ feeds: expected(await ask({ type: 'list' }), 'feeds').feeds.map(feedWithLagBody) }),
     }),
     route('GET', '/v1/feeds/{name}', {
       operationId: 'readFeed',
       tag: 'feeds',
-      summary: 'A feed, with its acknowledged position',
+      summary: 'A feed, with its acknowledged position and lag',
       params,
-      responses: { 200: answer('The feed', ref('Feed')) },
+      responses: { 200: answer('The feed', ref('FeedWithLag')) },
       problems: [400, 404],
-      handle: async ({ params: { name } }) => feedBody(expected(await ask({ type: 'find', name }), 'feed').feed),
+      handle: async ({ params: { name } }) => {
+        const [feed] = expected(await ask({ type: 'find', name }), 'feeds').feeds;
+        return feedWithLagBody(feed as FeedWithLag);
+      },
     }),
     route('DELETE', '/v1/feeds/{name}', {
       operationId: 'deleteFeed',
@@ -185,4 +188,9 @@ function expected<T extends FeedAnswer['type']>(answered: FeedAnswer, type: T): 
 
 function feedBody({ name, filter, from, position, createdMs, acknowledgedMs }: Feed): object {
   return { name, filter, from, position, createdMillis: createdMs, acknowledgedMillis: acknowledgedMs ?? null };
+}
+
+function feedWithLagBody(feed: FeedWithLag): object {
+  const { entries, bytes, ms } = feed.lag;
+  return { ...feedBody(feed), lag: { entries, bytes, millis: ms } };
 }

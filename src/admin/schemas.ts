@@ -87,6 +87,15 @@ export const ledgerScope = {
   shardsLeftOut: { ...count, description: 'Shards that did not answer.' },
 };
 
+const feed = {
+  name: text,
+  filter: exactly({}, { types: list({ enum: FEED_EVENT_TYPES }), products: list(text), currencies: list(currency) }),
+  from: text,
+  position: { ...text, description: 'Everything up to this position is acknowledged. Opaque.' },
+  createdMillis: millis,
+  acknowledgedMillis: { oneOf: [millis, { type: 'null', description: 'Nothing was acknowledged yet.' }] },
+};
+
 /** The progress and final lines of a search. */
 const searchEnds = [
   exactly({ type: { const: 'progress' }, done: { type: 'number', minimum: 0, maximum: 1 } }),
@@ -100,13 +109,17 @@ const searchEnds = [
 
 export const operatorSchemas = {
   Problem: exactly({ type: text, title: text, status: { type: 'integer' }, detail: text, code: text }),
-  Feed: exactly({
-    name: text,
-    filter: exactly({}, { types: list({ enum: FEED_EVENT_TYPES }), products: list(text), currencies: list(currency) }),
-    from: text,
-    position: { ...text, description: 'Everything up to this position is acknowledged. Opaque.' },
-    createdMillis: millis,
-    acknowledgedMillis: { oneOf: [millis, { type: 'null', description: 'Nothing was acknowledged yet.' }] },
+  Feed: exactly(feed),
+  FeedWithLag: exactly({
+    ...feed,
+    lag: {
+      ...exactly({
+        entries: { ...count, description: 'Log entries after the acknowledged position, in all shards.' },
+        bytes: { ...count, description: 'About the size of these entries.' },
+        millis: { ...count, description: 'Age of the oldest of these entries.' },
+      }),
+      description: 'What the consumer has not acknowledged.',
+    },
   }),
   FeedEvent: asPublished(feedEventSchema),
   FeedPage: exactly(

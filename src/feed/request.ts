@@ -13,6 +13,20 @@ export interface Feed {
   readonly acknowledgedMs: number | undefined;
 }
 
+/** The log after a feed's acknowledged position, over all shards. */
+export interface FeedLag {
+  /** Number of entries, including those that were trimmed. */
+  readonly entries: number;
+  /** About their size: exact for a few entries in each shard, and estimated from these for more. */
+  readonly bytes: number;
+  /** Age of the oldest entry that is left. */
+  readonly ms: number;
+}
+
+export interface FeedWithLag extends Feed {
+  readonly lag: FeedLag;
+}
+
 /** Request about the feeds. */
 export type FeedRequest =
   | { readonly type: 'create'; readonly name: string; readonly filter: FeedFilter; readonly from: string }
@@ -50,7 +64,7 @@ export interface LostEntries {
 /** Answer to a request. A page is JSON text already, because only the reading process builds events. */
 export type FeedAnswer =
   | { readonly type: 'feed'; readonly feed: Feed; readonly isNew: boolean }
-  | { readonly type: 'feeds'; readonly feeds: readonly Feed[] }
+  | { readonly type: 'feeds'; readonly feeds: readonly FeedWithLag[] }
   | { readonly type: 'removed' }
   | { readonly type: 'page'; readonly json: string }
   | { readonly type: 'refused'; readonly reason: FeedRefusal }

@@ -48,6 +48,7 @@ describe('the views of the console', () => {
     ['products', '<i>of a game</i>'],
     ['import', 'A file with one player per line'],
     ['snapshots', 'Newest snapshots on this node'],
+    ['feeds', 'No feeds yet.'],
     ['cluster', 'This node runs alone'],
     ['audit', 'many-1'],
     ['audit?by=nobody', 'No matching operations.'],

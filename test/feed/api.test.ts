@@ -12,7 +12,8 @@ interface Answer {
     readonly next: string;
     readonly position: string;
     readonly code: string;
-    readonly feeds: readonly object[];
+    readonly feeds: readonly { readonly name: string; readonly lag: { readonly entries: number } }[];
+    readonly lag: { readonly entries: number; readonly bytes: number; readonly millis: number };
   };
 }
 
@@ -71,6 +72,21 @@ describe('the feed of the operator API', () => {
         (await waiting).body.events.map(({ id }) => id.split('-').length),
         [4],
       );
+    });
+  });
+
+  test('the lag of a feed counts what is not acknowledged', async () => {
+    await withNode({}, async (node) => {
+      await call(node, 'POST', '', { name: 'crm', from: 'now' });
+      const platform = new PlatformClient(node.callbackUrl);
+      await platform.post('placeBets', bet('ann', 'b1', 10));
+      platform.close();
+      const { lag } = (await call(node, 'GET', '/crm')).body;
+      assert.ok(lag.entries > 0 && lag.bytes > 0, JSON.stringify(lag));
+      const { next } = (await call(node, 'GET', '/crm/events')).body;
+      await call(node, 'POST', '/crm/ack', { position: next });
+      const [feed] = (await call(node, 'GET', '')).body.feeds;
+      assert.deepEqual([feed?.name, feed?.lag], ['crm', { entries: 0, bytes: 0, millis: 0 }]);
     });
   });
 

@@ -5,6 +5,7 @@ import { followLink, hrefOf, type Place } from './place.js';
 import { ApprovalsView } from './views/approvals.js';
 import { AuditView } from './views/audit.js';
 import { ClusterView } from './views/cluster.js';
+import { FeedsView } from './views/feeds.js';
 import { FindView } from './views/find.js';
 import { HangingView } from './views/hanging.js';
 import { ImportView } from './views/import.js';
@@ -33,6 +34,7 @@ const VIEWS: readonly (readonly [view: string, title: string])[] = [
   ['products', 'Products'],
   ['import', 'Import'],
   ['snapshots', 'Snapshots'],
+  ['feeds', 'Feeds'],
   ['cluster', 'Cluster'],
   ['approvals', 'Approvals'],
   ['audit', 'Audit'],
@@ -135,6 +137,8 @@ function View({ visitor, place: { view, about }, onEnded }: Props): ComponentChi
       return <ImportView mayChange={mayChange} />;
     case 'snapshots':
       return <SnapshotsView mayChange={mayChange} onSignedOut={onEnded} />;
+    case 'feeds':
+      return <FeedsView />;
     case 'cluster':
       return <ClusterView mayChange={mayChange} />;
     case 'approvals':

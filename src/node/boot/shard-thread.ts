@@ -31,16 +31,19 @@ import { driverOf } from '../drivers/drivers.js';
 import { openArchive } from '../drivers/open-archive.js';
 import { writingTieOf } from '../drivers/tie-archive.js';
 import { type Identity, newNonceOf } from '../folder/identity.js';
+import { FeedGauge } from '../jobs/feed/feed-gauge.js';
 import { keepTied } from '../jobs/keep-tied.js';
 import { StoreGauge } from '../jobs/store-gauge.js';
 import type { StoreNews } from '../jobs/store-watch.js';
 import { archiveMetrics } from '../metrics/archive-metrics.js';
+import { feedMetrics } from '../metrics/feed-metrics.js';
 import { ShardTelemetry } from '../metrics/shard-telemetry.js';
 import { storeRoomMetrics } from '../metrics/store-room-metrics.js';
 import { ThreadVitals } from '../metrics/thread-vitals.js';
 import { amountLimitsOf } from '../settings/amount-limits.js';
 import { EXIT } from '../settings/exit-codes.js';
 import { youngBytes } from '../settings/heap.js';
+import { readerOf } from '../settings/reader-of.js';
 import { includesReason, isStrict, rulesOf } from '../settings/rules.js';
 import type { ShardSettings } from '../settings/shard-settings.js';
 
@@ -146,8 +149,9 @@ export async function openShardThread(
   const archive = await openArchive(settings, meta.storeId, { onStuck, tie: { ...tie, write } });
   const memory = new MemoryGuard({ heapMaxBytes, youngBytes: youngBytes(heapMaxBytes), recordsMaxBytes }, log);
   const vitals = new ThreadVitals(thread, heapMaxBytes);
-  // Only one thread, the one with shard 0, needs to measure the store's size.
+  // Only one thread, the one with shard 0, needs to measure the store's size and the feeds.
   const room = shards.includes(0) ? new StoreGauge(store) : undefined;
+  const feeds = shards.includes(0) ? new FeedGauge(store.feeds, readerOf(store, meta), systemClock.now) : undefined;
   const telemetry = new ShardTelemetry(log, memory, {
     thread,
     scales: new ScaleTable(meta.scales),
@@ -196,6 +200,7 @@ export async function openShardThread(
       ...telemetry.metrics(measures, firstEndpoints),
       ...vitals.metrics(),
       ...storeRoomMetrics(room?.newest),
+      ...feedMetrics(feeds?.newest),
       ...archiveMetrics(thread, archive && archiveId),
     ],
     owner,
@@ -212,6 +217,7 @@ export async function openShardThread(
       memory.close();
       vitals.close();
       room?.close();
+      feeds?.close();
       await archive?.close();
       await store.close();
     },

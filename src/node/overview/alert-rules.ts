@@ -345,6 +345,20 @@ export const ALERT_RULES: readonly AlertRule[] = [
       ),
   },
   {
+    alert: 'WalletdFeedBehind',
+    urgency: 'soon',
+    limit: 300,
+    find: ({ figures }, limit) => {
+      const late = figures.series('walletd_feed_lag_seconds').filter(({ value }) => value > limit);
+      const names = late.map(({ labels, value }) => `${labels.feed} (${formatSpan(value * 1000)})`);
+      return maybe(
+        late.length > 0,
+        () => `Consumers that are behind in their feed: ${names.join(', ')}.`,
+        'Repair the consumer, or delete its feed. The log is not kept for ever: docs/feed.md, A consumer is behind.',
+      );
+    },
+  },
+  {
     alert: 'WalletdStoreFilling',
     urgency: 'soon',
     limit: 0.1,

@@ -1,16 +1,17 @@
 import { messageOf } from '../../base/message-of.js';
 import { type FeedPosition, formatPosition, newerOf, tryPosition } from '../../feed/position.js';
-import type { FeedAnswer, FeedRefusal, FeedRequest } from '../../feed/request.js';
+import type { Feed, FeedAnswer, FeedRefusal, FeedRequest, FeedWithLag } from '../../feed/request.js';
 import type { FeedRecords } from '../../ports/feed-records.js';
 import type { StoreReader } from '../store-reader.js';
 import { FeedBook } from './feed-book.js';
+import { lagsOf } from './feed-lag.js';
 import { FeedReader } from './feed-reader.js';
 import { ForeignPositionError } from './shard-cursor.js';
 
 /*
  * The event feed on a store, for the process that reads it. shard-cursor.ts reads one log after a place, feed-reader.ts
- * merges the logs into pages, with currencies from shard-currencies.ts, feed-book.ts keeps the consumers, and feeds.ts
- * answers requests. The events themselves are pure functions in src/feed.
+ * merges the logs into pages, with currencies from shard-currencies.ts, feed-book.ts keeps the consumers, feed-lag.ts
+ * measures what they have not acknowledged, and feeds.ts answers requests. The events themselves are pure functions in src/feed.
  */
 
 export interface FeedsDeps {
@@ -56,10 +57,11 @@ export class Feeds {
     const { book } = this;
     switch (request.type) {
       case 'list':
-        return { type: 'feeds', feeds: await book.list() };
+        return { type: 'feeds', feeds: await this.withLags(await book.list()) };
       case 'find': {
         const feed = await book.find(request.name);
-        return feed === undefined ? refused('feed-not-found') : { type: 'feed', feed, isNew: false };
+        if (feed === undefined) return refused('feed-not-found');
+        return { type: 'feeds', feeds: await this.withLags([feed]) };
       }
       case 'create':
         return await this.inTurn(() => this.create(request));
@@ -70,6 +72,12 @@ export class Feeds {
       case 'read':
         return await this.read(request, signal);
     }
+  }
+
+  private async withLags(feeds: readonly Feed[]): Promise<FeedWithLag[]> {
+    const { now, reader } = this.deps;
+    const lags = await lagsOf(feeds, reader, now());
+    return feeds.map((feed) => ({ ...feed, lag: lags.get(feed.name) ?? { entries: 0, bytes: 0, ms: 0 } }));
   }
 
   private async create(request: Extract<FeedRequest, { type: 'create' }>): Promise<FeedAnswer> {
