@@ -107,10 +107,11 @@ export class ShardRestarts {
     } catch (error) {
       if (!isPermanent(error)) throw error;
       const { message } = error as Error;
+      // Stop the shard after this read: a stopped shard may be unloaded and serve again while the read waits.
+      const head = await headOf(shard.id, deps);
       shard.stop(message);
       // The reason for the failure may be another owner, which has newer snapshots and has trimmed the log. Nothing is
       // lost then.
-      const head = await headOf(shard.id, deps);
       if (head.lsn.epoch >= takeover.entry.head.lsn.epoch && !this.isOurs(head)) return await this.fenced(shard, head);
       this.logFailure(shard, message);
     }
@@ -196,7 +197,7 @@ export class ShardRestarts {
     const takenBy = await this.nameOwner(shard.id, head);
     if (this.deps.isShared) {
       await this.deps.orphans.keep(shard);
-      if (shard.state === 'fenced') shard.leave();
+      if (shard.state === 'fenced' || shard.state === 'stopped') shard.leave();
     } else {
       // Without a cluster, an owner that takes one shard takes all of them. Keep the entries of all shards, including
       // those that have not noticed the fence yet.
