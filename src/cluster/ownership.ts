@@ -208,7 +208,8 @@ export class Ownership {
         send(effect.to, { type: 'want', shard, sequence: effect.sequence });
         return;
       case 'offer':
-        send(effect.to, { type: 'take', shard, head: effect.head, untilMs: effect.untilMs });
+        if (!send(effect.to, { type: 'take', shard, head: effect.head, untilMs: effect.untilMs }))
+          this.give(shard, { type: 'not-sent' });
         return;
       case 'serve':
         onServed(shard, effect.epoch);

@@ -111,7 +111,7 @@ function takeOrAsk(replica: Replica, facts: Facts): Outcome {
   }
 }
 
-const forceMs = ({ readySinceMs }: Replica, { nowMs }: Facts) => (readySinceMs ?? nowMs) + TIMERS.force.ms;
+const forceMs = ({ askedSinceMs }: Replica, { nowMs }: Facts) => (askedSinceMs ?? nowMs) + TIMERS.force.ms;
 
 function leftToOwner(replica: Replica, facts: Facts): Outcome {
   const { namelessSinceMs, isNamelessLogged } = replica;
@@ -131,7 +131,8 @@ function ask(replica: Replica, facts: Facts): Outcome {
   const [looked, effects] = look(waiting(replica, 'owner', owner, { action: 'fence the log', atMs }), facts);
   if (owner === undefined || nowMs < looked.wantFromMs) return [looked, effects];
   const want: Effect = { type: 'want', to: owner, sequence: local.head?.lsn.sequence ?? 0 };
-  return [{ ...looked, wantFromMs: nowMs + TIMERS.want.ms }, [...effects, want]];
+  const asked = { askedSinceMs: looked.askedSinceMs ?? nowMs, wantFromMs: nowMs + TIMERS.want.ms };
+  return [{ ...looked, ...asked }, [...effects, want]];
 }
 
 function look(replica: Replica, { nowMs }: Facts): Outcome {

@@ -11,6 +11,7 @@ import type { Move, MoveResult } from '../threads/shards.js';
  *   `owned`     the node `by` has served the shard since the fence of this epoch
  *   `fenced`    an append found another owner's fence
  *   `recorded`  the registry was read: records that it lacks are written again
+ *   `not-sent`  the offer could not be sent, because the link to the new owner is down
  *   `confirm`   other nodes may have taken the shard unnoticed
  *   `end`       this process ends
  */
@@ -22,6 +23,7 @@ export type Input =
   | { readonly type: 'owned'; readonly by: string; readonly epoch: number }
   | { readonly type: 'fenced' }
   | { readonly type: 'recorded' }
+  | { readonly type: 'not-sent' }
   | { readonly type: 'confirm' }
   | { readonly type: 'end' };
 
@@ -33,6 +35,7 @@ export const INPUT_TYPES = [
   'owned',
   'fenced',
   'recorded',
+  'not-sent',
   'confirm',
   'end',
 ] as const satisfies readonly Input['type'][];

@@ -52,10 +52,11 @@ function timesOf(replica: Replica, state: ReplicaState, facts: Facts) {
   const isOwner = role === 'owner';
   const isReady = isOwner && state === 'standby' && isClockSane;
   const isNameless = isReady && local.lacksNames && holder === 'alive';
+  const mayHandOver = isReady && !local.lacksNames && (holder === 'alive' || holder === 'unknown');
   const isUnlinked = newOwner !== undefined && !newOwner.isLinked && !newOwner.isGone;
   const stoppedAt = state === 'stopped' ? (replica.stoppedAt ?? head) : undefined;
   return {
-    readySinceMs: since(isReady && !local.lacksNames, replica.readySinceMs),
+    askedSinceMs: mayHandOver ? replica.askedSinceMs : undefined,
     unseenSinceMs: since(isReady && head === undefined, replica.unseenSinceMs),
     namelessSinceMs: since(isNameless, replica.namelessSinceMs),
     isNamelessLogged: isNameless && replica.isNamelessLogged,

@@ -113,8 +113,8 @@ export interface Replica {
   /** No hand-over is requested before this time. */
   readonly wantFromMs: number;
   readonly lookFromMs: number;
-  /** Since when this node could take the shard; undefined if it cannot. */
-  readonly readySinceMs: number | undefined;
+  /** Since when the living owner has been asked for the shard; undefined if it has not. */
+  readonly askedSinceMs: number | undefined;
   /** Since when this node could take the shard, except that the log does not answer. */
   readonly unseenSinceMs: number | undefined;
   /** Since when the shard stays with its owner because this node lacks the key filter. */
@@ -154,7 +154,7 @@ export function newReplica(shard: number, nowMs: number): Replica {
     lostUntilMs: NEVER,
     wantFromMs: NEVER,
     lookFromMs: NEVER,
-    readySinceMs: undefined,
+    askedSinceMs: undefined,
     unseenSinceMs: undefined,
     namelessSinceMs: undefined,
     isNamelessLogged: false,

@@ -31,7 +31,7 @@ export function lacksEntries(replica: Replica, head: Head, facts: Facts): Outcom
   if (nowMs - shortSinceMs >= TIMERS.short.ms) return stop(short, lackOf(head, facts), facts);
   const resting = rest(short, TIMERS.retry.ms, facts);
   // A live owner that also lacks the entry would be paused in vain for each offer.
-  const wantFromMs = replica.how === 'handed-over' ? nowMs + TIMERS.short.ms : replica.wantFromMs;
+  const wantFromMs = replica.how === 'handed-over' ? nowMs + TIMERS.wantShort.ms : replica.wantFromMs;
   return [{ ...resting, wantFromMs }, []];
 }
 

@@ -10,7 +10,11 @@ export interface Timer {
 export const TIMERS = {
   look: { ms: 50, why: 'Minimum time between two reads of a head: as long as a tick.' },
   want: { ms: 200, why: 'Interval of hand-over requests: a lost request costs one heartbeat.' },
-  force: { ms: 5000, why: 'A live owner that has not handed over by then is fenced.' },
+  wantShort: {
+    ms: 2000,
+    why: 'Interval of requests after an offer of a short log: the live owner pauses for each offer, and may append the lost end before it is fenced.',
+  },
+  force: { ms: 5000, why: 'A live owner that has been asked for this long and has not handed over is fenced.' },
   offer: { ms: 500, why: 'Validity of an offer: its fence may then still arrive before the owner resumes.' },
   handover: {
     ms: HANDOVER_MS,

@@ -10,6 +10,8 @@ import type { Replica } from './replica.js';
 import { failed, lacksEntries } from './retry.js';
 import { LAG_MAX, TIMERS } from './timers.js';
 
+type Ended = Extract<Input, { type: 'result' }>;
+
 /**
  * Life of a replica: the replica after an input, and the effects of the input. The function has no clock, no I/O and no
  * promise; times are in the facts. `test/replica/transitions.txt` lists every pair of state and input.
@@ -20,7 +22,7 @@ export function transition(replica: Replica, input: Input, facts: Facts): Outcom
       return tick(replica, facts);
     case 'result':
       assert(replica.command === input.of, 'a result belongs to the running command');
-      return ended({ ...replica, command: undefined }, input.result, facts);
+      return ended({ ...replica, command: undefined }, input, facts);
     case 'wanted':
       return wanted(replica, input, facts);
     case 'offered':
@@ -31,6 +33,8 @@ export function transition(replica: Replica, input: Input, facts: Facts): Outcom
       return fenced({ ...replica, isHeld: false }, facts);
     case 'recorded':
       return recorded(replica, facts);
+    case 'not-sent':
+      return replica.state === 'offered' ? endPause(replica, 'resume', facts) : unchanged(replica);
     case 'confirm':
       if (replica.epoch === undefined) return unchanged(replica);
       return [replica, [{ type: 'notify', move: { type: 'confirm', shard: replica.shard } }]];
@@ -47,8 +51,10 @@ function tick(replica: Replica, facts: Facts): Outcome {
       if (replica.isUrgent || !facts.isUnserved) return unchanged(replica);
       return [{ ...replica, isUrgent: true }, [{ type: 'notify', move: { type: 'bring', shard: replica.shard } }]];
     case 'offered':
+      // The thread resumes by its own timer, so a process that ends releases the shard before.
+      if (replica.isEnding) return giveUp(replica, 'release', facts);
       if (facts.nowMs < mustHandover(replica).sinceMs + TIMERS.handover.ms) return unchanged(replica);
-      return replica.isEnding ? release(replica, facts) : endPause(replica, 'resume', facts);
+      return endPause(replica, 'resume', facts);
     case 'taking':
     case 'pausing':
     case 'settling':
@@ -62,7 +68,7 @@ function tick(replica: Replica, facts: Facts): Outcome {
 }
 
 /** Handles the end of a command. The next tick, which follows at once, observes the thread and decides. */
-function ended(replica: Replica, result: MoveResult, facts: Facts): Outcome {
+function ended(replica: Replica, { of, result }: Ended, facts: Facts): Outcome {
   assert(result.type !== 'still' || replica.state === 'pausing', 'only a pause ends in a head');
   assert(result.type !== 'taken' || replica.state === 'taking', 'only a take-over ends in a fence');
   switch (replica.state) {
@@ -74,7 +80,7 @@ function ended(replica: Replica, result: MoveResult, facts: Facts): Outcome {
     case 'pausing':
       return paused(replica, result, facts);
     case 'settling':
-      return settled(replica, result, facts);
+      return settled(replica, { type: 'result', of, result }, facts);
     default:
       assert(false, 'only four states run a command');
   }
@@ -104,7 +110,7 @@ function paused(replica: Replica, result: MoveResult, facts: Facts): Outcome {
   const handover = mustHandover(replica);
   const { to } = handover;
   if (to === undefined || replica.isEnding) {
-    if (result.type === 'still') return release(replica, facts);
+    if (result.type === 'still') return giveUp(replica, 'release', facts);
     // A shard with pending appends cannot be released. Abandon it if an append has been pending for a long time,
     // because the append may never complete.
     if (local.pendingAppendMs >= TIMERS.stuck.ms) return giveUp(replica, 'abandon', facts);
@@ -122,14 +128,20 @@ function paused(replica: Replica, result: MoveResult, facts: Facts): Outcome {
 }
 
 /** Handles the end of a pause or of a shard. */
-function settled(replica: Replica, result: MoveResult, facts: Facts): Outcome {
-  const { nowMs } = facts;
+function settled(replica: Replica, { of, result }: Ended, facts: Facts): Outcome {
+  const { nowMs, local } = facts;
   const { handover } = replica;
   // A command fails if the thread has ended. Without a rest, the command would repeat endlessly.
   const restUntilMs = result.type === 'failed' ? nowMs + TIMERS.retry.ms : replica.restUntilMs;
   const calm = { handover: undefined, restUntilMs };
   if (handover === undefined) return observe({ ...replica, ...calm }, facts);
-  const isHanded = !replica.isHeld;
+  // The thread may have resumed the shard before it got the release.
+  const isKept = local.state === 'serving' || local.state === 'handing';
+  if (handover.to === undefined && (of === 'release' || of === 'abandon') && !isKept) {
+    const [seen, effects] = observe({ ...replica, ...calm, releasedEpoch: handover.epoch }, facts);
+    return [seen, [...effects, { type: 'record-release', epoch: handover.epoch, isRepeated: false }]];
+  }
+  const isHanded = !replica.isHeld && !isKept;
   const keptUntilMs = isHanded ? replica.keptUntilMs : nowMs + TIMERS.kept.ms;
   const [seen, effects] = observe({ ...replica, ...calm, keptUntilMs }, facts);
   if (handover.to === undefined) return [seen, effects];
@@ -189,18 +201,10 @@ function endPause(replica: Replica, type: 'resume' | 'release', facts: Facts): O
   return settle(replica, { type, shard: replica.shard }, facts);
 }
 
-function release(replica: Replica, facts: Facts): Outcome {
-  return giveUp(replica, 'release', facts);
-}
-
-/** Gives up a paused shard without a confirmation, and records that in the registry. */
+/** Gives up a paused shard without a confirmation. The registry shows it once the thread has carried it out. */
 function giveUp(replica: Replica, type: 'release' | 'abandon', facts: Facts): Outcome {
-  const { shard } = replica;
   const handover = { ...mustHandover(replica), to: undefined };
-  const { epoch } = handover;
-  const record: Effect = { type: 'record-release', epoch, isRepeated: false };
-  const [settling, effects] = settle({ ...replica, handover }, { type, shard }, facts);
-  return [{ ...settling, releasedEpoch: epoch }, [...effects, record]];
+  return settle({ ...replica, handover }, { type, shard: replica.shard }, facts);
 }
 
 function mustHandover({ handover }: Replica) {

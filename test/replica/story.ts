@@ -131,6 +131,7 @@ function inputFrom(type: string, words: Words): Input {
     case 'fenced':
     case 'recorded':
     case 'confirm':
+    case 'not-sent':
     case 'end':
       return { type };
     case 'wanted':

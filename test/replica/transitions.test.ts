@@ -23,7 +23,7 @@ const handover = { to: PEER, sinceMs: NOW_MS, epoch: 1, head: undefined };
 const SAMPLES: Readonly<Record<ReplicaState, readonly [ShardState, Partial<Replica>]>> = {
   remote: ['away', {}],
   loading: ['away', { command: 'follow' }],
-  standby: ['following', { readySinceMs: NOW_MS }],
+  standby: ['following', { askedSinceMs: NOW_MS }],
   taking: ['following', { command: 'take' }],
   serving: ['serving', { epoch: 1, isHeld: true }],
   pausing: ['handing', { command: 'pause', isHeld: true, handover }],
@@ -58,6 +58,7 @@ const CASES: readonly Case[] = [
   { name: 'owned', input: { type: 'owned', by: PEER, epoch: 2 }, role: 'none' },
   { name: 'fenced', input: { type: 'fenced' } },
   { name: 'recorded', input: { type: 'recorded' } },
+  { name: 'not sent', input: { type: 'not-sent' } },
   { name: 'confirm', input: { type: 'confirm' } },
   { name: 'end', input: { type: 'end' } },
 ];
