@@ -16,6 +16,7 @@ const POLL_MS = 100;
 
 export const UNWATCHED: Serving = {
   residentBytes: async () => Number.NaN,
+  cpuMs: async () => Number.NaN,
   ownBytes: async () => Number.NaN,
   collectionsBetween: () => ({ fullCollections: undefined, longestPauseMs: 0 }),
 };

@@ -105,8 +105,8 @@ async function run(
   // Ignore broken pipes. If the child ends early, its truncated output is reported below.
   for (const one of [child, child.stdin]) one.on('error', () => {});
   child.stdin.end(JSON.stringify(options));
-  const began = { atMs: 0, residentBytes: 0 };
-  const ended = { atMs: 0, residentBytes: 0 };
+  const began = { atMs: 0, residentBytes: 0, cpuMs: 0 };
+  const ended = { atMs: 0, residentBytes: 0, cpuMs: 0 };
   let result: LoadResult | undefined;
   for await (const text of createInterface({ input: child.stdout })) {
     const line = JSON.parse(text) as GeneratorLine;
@@ -117,6 +117,7 @@ async function run(
       Object.assign(line.type === 'measuring' ? began : ended, {
         atMs: line.atMs,
         residentBytes: await serving.residentBytes(),
+        cpuMs: await serving.cpuMs(),
       });
   }
   if (result === undefined) throw new Error('the load generator has ended early');
@@ -124,6 +125,7 @@ async function run(
     ...serving.collectionsBetween(began.atMs, ended.atMs),
     residentBefore: began.residentBytes,
     residentAfter: ended.residentBytes,
+    cpuMs: ended.cpuMs - began.cpuMs,
   };
   return { ...result, vitals, keepsPlayers: options.openingBalance !== undefined };
 }

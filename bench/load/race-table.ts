@@ -20,7 +20,9 @@ const SPREAD_AT = 3;
 /** Columns for garbage collections and memory per player, measured over the same period as the latencies. */
 export const VITALS_COLUMNS: readonly Column[] = [
   '',
-  ...['load', 'longest ms', 'full GCs', 'longest pause ms', 'resident MiB', 'B/player'].map((right) => ({ right })),
+  ...['load', 'longest ms', 'full GCs', 'longest pause ms', 'resident MiB', 'B/player', 'us/answer'].map((right) => ({
+    right,
+  })),
 ];
 
 /** A human-readable line for one round. */
@@ -41,6 +43,7 @@ export function printRaced(raced: readonly Raced[]): void {
     ),
   );
   console.log('longest, full GCs, longest pause: of all rounds; resident: when the measured time ended;');
+  console.log('us/answer: processor time of the server, without its store, for each answer');
   console.log('B/player: all resident bytes when it began, program included, for each player');
   for (const sentence of collectionSentences(raced)) console.log(sentence);
   console.log('load: connections that wait for each answer (closed loop), or requests/s sent');
@@ -101,6 +104,7 @@ export function vitalsRow(one: Raced): string[] {
     isKept(one) && !Number.isNaN(collections)
       ? figure(medianOf(one, ({ vitals }) => vitals.residentBefore) / load.players)
       : '',
+    figure(medianOf(one, ({ vitals, answers }) => (vitals.cpuMs * 1000) / answers)),
   ];
 }
 

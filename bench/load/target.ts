@@ -17,6 +17,7 @@ export interface Target {
 export const TARGET_PLAYERS = `bench-${randomBytes(4).toString('hex')}-`;
 
 const RESIDENT = /^process_resident_memory_bytes (\S+)$/m;
+const CPU_SECONDS = /^process_cpu_seconds_total (\S+)$/m;
 
 /**
  * The target at these addresses, with secrets from walletd's environment variables. Throws a user error if an address
@@ -42,16 +43,17 @@ export function targetOf(
 
 export function onTarget({ url, operatorApi: adminUrl, token }: Target): Contestant {
   const serving = {
-    residentBytes: () => residentBytes(adminUrl, token),
-    ownBytes: () => residentBytes(adminUrl, token),
+    residentBytes: () => readMetric(adminUrl, token, RESIDENT),
+    ownBytes: () => readMetric(adminUrl, token, RESIDENT),
+    cpuMs: async () => (await readMetric(adminUrl, token, CPU_SECONDS)) * 1000,
     collectionsBetween: () => ({ fullCollections: undefined, longestPauseMs: 0 }),
   };
   const told = { url, adminUrl, booksUrl: adminUrl, token, playerPrefix: TARGET_PLAYERS };
   return { name: 'target', start: async () => ({ name: 'target', ...told, settings: undefined, process: serving }) };
 }
 
-/** Resident bytes from walletd's metrics, if the operator API grants access. */
-async function residentBytes(adminUrl: string, token: string | undefined): Promise<number> {
+/** A value from walletd's metrics; NaN if the operator API does not grant access. */
+async function readMetric(adminUrl: string, token: string | undefined, line: RegExp): Promise<number> {
   const response = await fetch(`${adminUrl}/metrics`, { headers: bearer(token) });
-  return Number(RESIDENT.exec(await response.text())?.[1]);
+  return Number(line.exec(await response.text())?.[1]);
 }

@@ -22,11 +22,13 @@ function raced(server: string, players: number, rounds: readonly Round[], rate?:
     rounds: rounds.map(({ fullCollections = 1, ...latencies }) => ({
       ...({} as Generated),
       ...latencies,
+      answers: 10_000,
       vitals: {
         fullCollections,
         longestPauseMs: fullCollections * 40,
         residentBefore: 100 * MIB,
         residentAfter: 150 * MIB,
+        cpuMs: 600,
       },
       keepsPlayers: !server.includes('echo'),
     })),
@@ -79,13 +81,13 @@ test('results for a million players are compared with ten thousand and the durab
   assert.deepEqual(populationSentences(races.slice(0, 3)), [], 'one population has nothing to be compared with');
 });
 
-test('the report shows the longest answer and warns if no full collection occurred', () => {
+test('the report shows the longest answer and processor time, and warns if no full collection occurred', () => {
   const rounds = [
     { p99Ms: 1, maxMs: 50, fullCollections: 0 },
     { p99Ms: 1, maxMs: 90, fullCollections: 3 },
   ];
   const two = raced('walletd inline', 100_000, rounds, 6000);
-  assert.deepEqual(vitalsRow(two), ['walletd inline', '6000/s', '90.0', '3', '120.0', '150', '1049']);
+  assert.deepEqual(vitalsRow(two), ['walletd inline', '6000/s', '90.0', '3', '120.0', '150', '1049', '60']);
   assert.match(String(collectionSentences([two])), /^no full collection fell into 1 of 2 runs of walletd inline, 6000/);
   const [, held] = rounds as [Round, Round];
   assert.deepEqual(collectionSentences([raced('walletd inline', 10, [held])]), []);

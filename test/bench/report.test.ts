@@ -14,7 +14,7 @@ function raced(server: string, rate: number | undefined, ...p99s: readonly numbe
   const round = (p99Ms: number) => ({
     ...({ p50Ms: 1, p999Ms: 1, maxMs: 2 * p99Ms, perSecond: 1000 * p99Ms, generatorCpuShare: 0.1 } as Generated),
     p99Ms,
-    vitals: { fullCollections: 1, longestPauseMs: 1, residentBefore: 1e9, residentAfter: 1e9 },
+    vitals: { fullCollections: 1, longestPauseMs: 1, residentBefore: 1e9, residentAfter: 1e9, cpuMs: 100 },
     keepsPlayers: !server.includes('echo'),
   });
   return { server, load: { mix: 'real', connections: 128, seconds: 1, players: 10, rate }, rounds: p99s.map(round) };

@@ -13,7 +13,7 @@ const COLLECTING = `
   console.log('ready');
 `;
 
-test('full collections in every thread and the resident memory are measured', () =>
+test('full collections in every thread, memory and processor time are measured', () =>
   withCleanUp(async () => {
     const fromMs = Date.now();
     const started = await startChild(process.execPath, ['--expose-gc', '-e', COLLECTING], (line) => line === 'ready');
@@ -22,6 +22,7 @@ test('full collections in every thread and the resident memory are measured', ()
     assert.equal(seen().fullCollections, 2);
     assert.ok(seen().longestPauseMs > 0);
     assert.ok((await started.process.residentBytes()) > 1024 ** 2);
+    assert.ok((await started.process.cpuMs()) > 0);
   }));
 
 test('a collection counts if it overlaps the measured period', () => {
