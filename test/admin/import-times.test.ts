@@ -63,7 +63,7 @@ test('an import that makes progress outlasts every request limit', async () => {
   assert.deepEqual(lastLineOf(await ended), { created: lines, skipped: 0, refused: 0 });
 });
 
-test('an import without progress is ended, which its last line reports', async () => {
+test('an import without progress ends, and its last line says so', async () => {
   const { send, ended } = await begin('/v1/players:import', 'application/x-ndjson');
   send(Array.from({ length: BATCH }, (_, n) => line(n)).join(''));
   const last = lastLineOf(await ended);

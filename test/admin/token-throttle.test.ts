@@ -48,7 +48,7 @@ test('an IPv4-mapped IPv6 address counts as its IPv4 address', () => {
   assert.equal(throttle.isClosedFor('::ffff:198.51.100.7'), true);
 });
 
-test('the same wrong token sent repeatedly does not count as guessing', () => {
+test('sending the same wrong token repeatedly does not count as guessing', () => {
   const { throttle } = throttleWithClock();
   for (let n = 0; n < 1000; n++) throttle.noteWrong('192.0.2.1', 'an-old-token-of-anna');
   assert.equal(throttle.isClosedFor('192.0.2.1'), false);

@@ -77,7 +77,7 @@ test('parts saved with different hash keys are ignored and leave nothing behind'
   assert.equal(names.count, 0);
 });
 
-test('computed round ids take no more memory than others', () => {
+test('round ids computed to collide take no more memory than others', () => {
   const player = hashOfPlayer('ann');
   const roundIds = collidingRoundIds(player, 'P1', 2 ** 16, 100);
   const names = known();

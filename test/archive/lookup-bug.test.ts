@@ -58,7 +58,7 @@ test('a bug in a lookup leaves the request undecided and makes the shard recover
   assert.equal(await test.balance('ann'), balance);
 });
 
-test('a bug in the lookup of a queued request leaves that request undecided', async () => {
+test("a bug in a queued request's lookup leaves that request undecided", async () => {
   const archive = new MemoryArchive();
   const test = await started(archive);
   const balance = await test.balance('ann');

@@ -124,7 +124,7 @@ test("all of a player's closed rounds leave memory in one pass", async () => {
   assert.deepEqual(await test.execute(settle(txns(299))), { ...accepted(2495, 2500), isRepeat: true });
 });
 
-test('a round settled again during its put stays in memory', async () => {
+test('a round that is settled again during its put stays in memory', async () => {
   const archive = new MemoryArchive();
   const test = await started(archive);
   await test.fund('ann', 100);

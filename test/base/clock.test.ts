@@ -14,7 +14,7 @@ const THREAD = `
     parentPort.postMessage(0);
   });`;
 
-test('time during which the machine was suspended is added in all threads', async () => {
+test('all threads add the time during which the machine was suspended', async () => {
   const worker = new Worker(THREAD, { eval: true, workerData: missedTime() });
   const next = () => new Promise<number>((resolve) => worker.once('message', resolve));
   await next();

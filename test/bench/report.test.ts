@@ -58,7 +58,7 @@ test('only results from several rounds have a spread', () => {
   }
 });
 
-test("a soak's end is compared with its first tenth", () => {
+test('the end of a soak is compared with its first tenth', () => {
   const minute = (n: number): Minute => ({
     ...{ minute: n, answers: n * 1_000_000, p50Ms: 1, p99Ms: n === 7 ? 30 : 5, longestMs: n === 9 ? 80 : 20 },
     ...{ residentBytes: (500 + 50 * n) * 1e6, ownBytes: (500 + n) * 1e6, heapBytes: 1e8, recordBytes: 3e8 },

@@ -64,7 +64,7 @@ test('serve --check refuses a lost embedded store, as a start does', () =>
 
 const reason = whyNoPostgres();
 if (reason !== undefined) {
-  test('a start with PostgreSQL', { skip: reason }, () => {});
+  test('starting with PostgreSQL', { skip: reason }, () => {});
 } else {
   const server = startPostgres(tmpdir());
   const databases = new PostgresDatabases(server);

@@ -82,7 +82,7 @@ test('inspect, export and verify --store read a backup like the store itself', (
     }
   }));
 
-test('of a --rotate folder, the newest file that reaches back far enough is used', () =>
+test('in a --rotate folder, the newest file that reaches back far enough is used', () =>
   inTempFolder(async (folder) => {
     const { file, store } = await writeTwoSegments(folder);
     const backups = `${folder}/backups`;

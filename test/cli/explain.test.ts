@@ -56,7 +56,7 @@ test('a subclass with its own name is printed in the same way', () => {
   assert.deepEqual(ended(new OtherError('no')), [EXIT.failure, 'walletd: no']);
 });
 
-test('an error of the system is printed without its stack', () => {
+test('a system error is printed without its stack', () => {
   const error = Object.assign(new Error('EACCES: permission denied'), { syscall: 'open' });
   assert.deepEqual(ended(error), [EXIT.failure, 'walletd: EACCES: permission denied']);
 });

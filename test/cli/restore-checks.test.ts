@@ -76,7 +76,7 @@ test('a user that lacks a right is refused before the first write', () =>
 
 const reason = whyNoPostgres();
 if (reason !== undefined) {
-  test('a restore with PostgreSQL', { skip: reason }, () => {});
+  test('restoring with PostgreSQL', { skip: reason }, () => {});
 } else {
   const databases = new PostgresDatabases(startPostgres(tmpdir()));
   after(async () => await cleanUp());

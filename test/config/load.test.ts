@@ -94,7 +94,7 @@ test('the settings schema is a valid JSON Schema', () => {
   new Ajv({ strict: true, allowUnionTypes: true }).compile(settingsSchema);
 });
 
-test('a table in an environment variable is refused, naming the right place', () => {
+test('the refusal of a table in an environment variable names the right place', () => {
   assert.equal(
     refused({ WALLETD_MONEY_SCALES: '{"BTC": 8}' }),
     'money.scales can only be set in a file, which WALLETD_CONFIG names (from WALLETD_MONEY_SCALES)',
@@ -123,7 +123,7 @@ test('the error about a wrong settings group names the file, not a variable', ()
   });
 });
 
-test('a product listed twice stops the start', () => {
+test('a product listed twice prevents the start', () => {
   withFile('{"products": {"list": [{"id": "P", "blocked": true}, {"id": "P"}]}}', (file) => {
     assert.equal(refused({ WALLETD_CONFIG: file }), 'products.list names P twice');
   });
@@ -158,7 +158,7 @@ test('a file may begin with a byte order mark', () => {
   withFile('\uFEFF{"port": 4000}', (file) => assert.equal(loadSettings({ WALLETD_CONFIG: file }).port, 4000));
 });
 
-test('an invalid value stops the start, naming setting, value, source and expectation', () => {
+test('the refusal of an invalid value names setting, value, source and expectation', () => {
   assert.equal(refused({ WALLETD_PORT: 'abc' }), 'port cannot be "abc" (from WALLETD_PORT): it must be integer');
   assert.equal(refused({ WALLETD_PORT: '70000' }), 'port cannot be 70000 (from WALLETD_PORT): it must be <= 65535');
   assert.match(refused({ WALLETD_DUPLICATES: 'maybe' }), /duplicates cannot be "maybe" .* one of replay, reject/);
@@ -170,7 +170,7 @@ test('an invalid value stops the start, naming setting, value, source and expect
   });
 });
 
-test('a missing or invalid JSON file stops the start', () => {
+test('a missing or invalid JSON file prevents the start', () => {
   assert.match(refused({ WALLETD_CONFIG: '/nowhere/x.json' }), /cannot read \/nowhere\/x\.json/);
   withFile('{', (file) => assert.match(refused({ WALLETD_CONFIG: file }), /is not JSON/));
   withFile('[]', (file) => assert.match(refused({ WALLETD_CONFIG: file }), /must contain a JSON object/));

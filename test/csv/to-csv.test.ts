@@ -5,7 +5,7 @@ import { toCsv } from '../../src/csv/to-csv.js';
 
 const cellsOf = (text: string) => papaparse.parse(text, { delimiter: ',', skipEmptyLines: true }).data as string[][];
 
-test('no cell of a CSV starts as a formula', () => {
+test('no CSV cell starts with a formula', () => {
   for (const sign of ['=', '+', '-', '@', '\t', '\r', '\n', '\uFF1D', '\uFF0B', '\uFF0D', '\uFF20']) {
     const name = `${sign}1+cmd|' /C calc'!A0`;
     assert.deepEqual(cellsOf(toCsv([['a', name]])), [['a', `'${name}`]], JSON.stringify(sign));

@@ -52,7 +52,7 @@ test('a build replaces a server that has ended by itself', async () => {
   assert.deepEqual(scene.history, ['start 1', 'end 1', 'stop 1', 'start 2']);
 });
 
-test('after the stop, no build starts a server', async () => {
+test('a build after the stop starts no server', async () => {
   const scene = new Scene();
   await scene.built();
   const stopped = scene.server.stop();
@@ -62,7 +62,7 @@ test('after the stop, no build starts a server', async () => {
   assert.deepEqual(scene.history, ['start 1', 'stop 1', 'end 1']);
 });
 
-test('a stop while a server is replaced starts no other', async () => {
+test('a stop during a replacement starts no other server', async () => {
   const scene = new Scene();
   await scene.built(1);
   await scene.built(1);

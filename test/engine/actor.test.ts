@@ -364,7 +364,7 @@ test('a short jump of the wall clock reaches no log, even during recovery', asyn
   for (const { timeMs } of test.wal.entries(0)) assert.equal(timeMs, nowMs);
 });
 
-test('rounds untouched for longer than the retention are eventually forgotten', async () => {
+test('rounds that have not changed during the retention are eventually forgotten', async () => {
   const test = await TestHost.started();
   await test.fund('ann', 100);
   await test.execute(place([{ id: 't1' }]));

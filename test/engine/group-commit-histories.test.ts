@@ -224,7 +224,7 @@ test('a partial failure ends an outage, so the next pause is the shortest', asyn
   assert.deepEqual(pauses, ['pause 20', 'pause 20']);
 });
 
-test('a command submitted while a shard departs belongs to the next flush', async () => {
+test('a command submitted while a flush takes its batch belongs to the next flush', async () => {
   const scene = new Scene();
   scene.onDepart = (shard) => {
     scene.onDepart = () => {};

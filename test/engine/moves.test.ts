@@ -129,7 +129,7 @@ test('a draining owner resumes after a timeout, and a late fence conflicts', asy
   assert.equal(await first.balance('ann'), 990);
 });
 
-test('a fenced owner that resumes releases no more replies', async () => {
+test('a fenced owner releases no more replies after it resumes', async () => {
   const [first, second] = await pair();
   const at = await paused(first);
   await took(second, at);

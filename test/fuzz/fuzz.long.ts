@@ -5,7 +5,7 @@ import { fuzz } from './fuzz.js';
 const SEED = 7;
 const ATTACKS = 4;
 
-test('a fixed set of attacks breaks nothing and loses no money', async () => {
+test('the attacks break nothing and lose no money', async () => {
   await fuzz(SEED, (attacks) => attacks < ATTACKS).catch((error) => {
     throw error instanceof Finding ? new Error(error.describe()) : error;
   });

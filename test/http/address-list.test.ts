@@ -49,7 +49,7 @@ test('/0 matches everything in its address family and nothing in the other', () 
   assert.deepEqual(listed('::/0', ['1.2.3.4', '::1', '::ffff:1.2.3.4']), ['::1']);
 });
 
-test('IPv4-mapped IPv6 counts as IPv4, in the list and at the socket', () => {
+test('an IPv4-mapped IPv6 address counts as IPv4, in lists and at sockets', () => {
   assert.deepEqual(listed('10.0.0.0/8', ['::ffff:10.1.2.3', '::ffff:a01:203', '::ffff:11.0.0.1']), [
     '::ffff:10.1.2.3',
     '::ffff:a01:203',
@@ -67,7 +67,7 @@ test('only the standard notation of an address is accepted', () => {
   }
 });
 
-test('an invalid list is refused, naming the invalid word', () => {
+test('the refusal of an invalid list names the invalid word', () => {
   for (const [list, sentence] of [
     ['10.0.0.0/8, here', 'here is neither an address nor a network such as 10.0.0.0/8'],
     ['10.0.0.0/33', '10.0.0.0/33 cannot have a prefix of 33 bits'],

@@ -106,7 +106,7 @@ test('a slow body is parsed, even with a character split in two', async () => {
   assert.match(received, /"statusCode":0/);
 });
 
-test("a body in tiny chunks is disconnected, because each costs a callback's work", async () => {
+test("a sender of tiny chunks is disconnected, because each costs a callback's work", async () => {
   const text = bet('crumbs').padEnd(2000);
   const crumbs = [...text].map((char) => `1\r\n${char}\r\n`).join('');
   const chunked =

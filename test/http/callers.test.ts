@@ -207,7 +207,7 @@ test('incoming bodies beyond limits.inFlightBytesMax get 50001 with HTTP 503', (
     assert.deepEqual(answersIn(await slow('other')), [[200, 0]], 'room again');
   }));
 
-test('a body later than the deadline gets 50001 with HTTP 503 and is disconnected', () =>
+test('a sender whose body misses the deadline gets 50001 and is disconnected', () =>
   withNode({ requestDeadlineMs: 200 }, async (node) => {
     const text = postOf('/placeBets', betText('dripping'));
     const drops = [...text].slice(-12);

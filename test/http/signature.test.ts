@@ -25,7 +25,7 @@ test('sapi-signature is hex(HMAC-SHA256(key, rawBody + "." + timestamp)), as ope
   assert.equal(signedWith(0), 'fb497562ff12db9855e76c73d7ad121cd9cf8e7bda42209ccf6eb5df266ef0ee');
 });
 
-test('the RFC 4231 vectors hold for text that ends in a full stop', () => {
+test('the RFC 4231 test vectors hold for texts that end with a period', () => {
   const secret = createSecretKey(Buffer.alloc(131, 0xaa));
   const text =
     'This is a test using a larger than block-size key and a larger than block-size data. ' +

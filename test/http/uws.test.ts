@@ -11,7 +11,7 @@ Require stack:
 const none = (name: string, message: string) => ({ name, load: () => Promise.reject(new Error(message)) });
 const some = (name: string) => ({ name, load: () => Promise.resolve({}) });
 
-test('the newest package whose binary loads serves callbacks', async () => {
+test('callbacks are served by the newest package whose binary loads', async () => {
   const nameOf = async (packages: Parameters<typeof loadUws>[0]) => {
     const loaded = await loadUws(packages);
     return 'library' in loaded ? loaded.library.name : undefined;

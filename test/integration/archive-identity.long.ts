@@ -68,7 +68,7 @@ test('LMDB: a start refuses an archive with a different ID, or a missing one', (
   }));
 
 const noPostgres = whyNoPostgres();
-if (noPostgres !== undefined) test('the id of an archive in PostgreSQL', { skip: noPostgres }, () => {});
+if (noPostgres !== undefined) test('archive ids in PostgreSQL', { skip: noPostgres }, () => {});
 else {
   const databases = new PostgresDatabases(startPostgres(tmpdir()));
   after(async () => await cleanUp());

@@ -96,7 +96,7 @@ test('a new store accepts bets even if its archive was never reachable', async (
   await redis.destroy();
 });
 
-describe('a store with archived rounds', { skip: whyNoPostgres() }, () => {
+describe('stores with archived rounds', { skip: whyNoPostgres() }, () => {
   const server = whyNoPostgres() === undefined ? startPostgres(tmpdir()) : undefined;
   const databases = server && new PostgresDatabases(server);
   after(async () => await cleanUp());

@@ -96,7 +96,7 @@ test('the start fails if Redis is unreachable, unsuitable or refuses', async () 
   for (const { folder } of [nobody, ...ended]) folder.remove();
 });
 
-test('an operator API port in use stops the start before a store is created', async () => {
+test('a start whose operator API port is in use creates no store', async () => {
   const blocker = createServer().listen(0, '127.0.0.1');
   await once(blocker, 'listening');
   const { port } = blocker.address() as { port: number };

@@ -57,7 +57,7 @@ test('the log shows an unknown path with its method and caller', () =>
     assert.match(String(line?.from), /^post \/Wallet\/placeBetsx{183} from 127\.0\.0\.1$/);
   }));
 
-test('an invalid path prefix stops the start', async () => {
+test('an invalid path prefix prevents the start', async () => {
   for (const prefix of ['wallet', '/wallet/', '/w?x', '/*']) {
     await assert.rejects(TestNode.start({ 'callbacks.prefix': prefix }), /callbacks\.prefix is ".+": it is letters/);
   }

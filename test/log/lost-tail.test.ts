@@ -291,7 +291,7 @@ test('a fence lost before recovery ends is written again unchanged', async () =>
   assert.equal(await second.balance('ann'), 980);
 });
 
-test("a start stops if its fence and the former owner's entry are lost", async () => {
+test("a shard stops if a start loses its fence and the former owner's entry", async () => {
   const { wal } = await withBets(2);
   const read = wal.read.bind(wal);
   wal.read = async (...range) => {

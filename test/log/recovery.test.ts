@@ -75,7 +75,7 @@ test('a damaged entry stops its shard', async () => {
   await recoveryFails(wal, /damaged/);
 });
 
-test('a fence with a lost answer is followed by another fence only', async () => {
+test('a fence whose answer was lost is followed only by another fence', async () => {
   const wal = await logWithEntries();
   wal.faultMode = 'answer-lost';
   const host = new TestHost({ wal });

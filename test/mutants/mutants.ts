@@ -718,7 +718,7 @@ const ARCHIVE: readonly Row[] = [
     'if (round?.isClosedSince(beforeMs) === true)',
     'if (round !== undefined)',
     'test/archive/moves.test.ts',
-    'a round settled again during its put stays in memory',
+    'a round that is settled again during its put stays in memory',
   ],
   [
     'what a round moved is lost when it leaves memory',

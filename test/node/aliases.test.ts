@@ -27,7 +27,7 @@ test('an alias leads to its endpoint', () => {
   );
 });
 
-test('an alias with an unknown endpoint or an invalid path stops the start', () => {
+test('an alias with an unknown endpoint or an invalid path prevents the start', () => {
   assert.match(
     refused('/bet', 'placeBet'),
     /^callbacks\.aliases has \/bet for "placeBet", which is not an endpoint: the endpoints are /,

@@ -4,7 +4,7 @@ import { OutageError } from '../../src/base/outage-error.js';
 import { livingMembers } from '../../src/node/jobs/living-members.js';
 import type { MembershipRegistry } from '../../src/ports/table.js';
 
-test('a busy registry is read again; any other error ends the search', async () => {
+test('a busy registry is read again, and any other error ends the search', async () => {
   let reads = 0;
   const read = async () => {
     if (++reads < 3) throw new OutageError('Command timed out');

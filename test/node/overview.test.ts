@@ -31,7 +31,7 @@ const HEALTHY: Omit<Overview, 'troubles'> = {
 const SHARD = { shard: 3, state: 'serving', owner: null, players: 1, waiting: 0, snapshotMs: null, reason: null };
 const NOTHING = new Figures([]);
 
-test('a quantile covers values since the last call, spread evenly within a bucket', () => {
+test('a quantile covers new values and assumes an even spread within each bucket', () => {
   const recorded = new Histogram([1, 2, 4]);
   const figures = () => new Figures([histogram('h', '', recorded)]);
   for (let n = 0; n < 100; n++) recorded.record(0.5);
@@ -88,14 +88,14 @@ test('an old snapshot raises an alert only if the log is ahead of it', () => {
   assert.deepEqual([at(marks, 1000), at(marks, 3_700_000), at({ ...marks, snapshot: 9 }, 3_700_000)], [0, 1, 0]);
 });
 
-test('a settle of an untaken stake raises an alert, other warnings do not', () => {
+test('settling an untaken stake raises an alert, other warnings do not', () => {
   const remarks = (remark: string) =>
     new Figures([counter('walletd_remarks_total', '', [{ labels: { remark }, value: 1 }])]);
   assert.deepEqual(activeAlerts(HEALTHY, remarks('repeat'), 0), []);
   assert.match(activeAlerts(HEALTHY, remarks('untaken-stake'), 0)[0]?.what ?? '', /stake was never taken/);
 });
 
-test('a lost store, full memory and busy answers are urgent', () => {
+test('the alerts about a lost store, full memory and busy answers are urgent', () => {
   const away = { ...HEALTHY, store: { ...HEALTHY.store, isUp: false } };
   assert.match(activeAlerts(away, NOTHING, 0)[0]?.what ?? '', /^The store does not answer/);
   const full = new Figures([gauge('walletd_memory_full', '', 1)]);

@@ -97,7 +97,7 @@ test('a single node whose clock is 200 days ahead relies on its log', () => {
   assert.deepEqual(around.codes, ['clock-unconfirmed'], 'logged once');
 });
 
-test('errors of restarts under a wrong clock do not add up', () => {
+test('the errors of several restarts with a wrong clock do not add up', () => {
   const recordedMs = NOW_MS - 200 * DAY_MS;
   const { around, keeper } = keeping({ recordedMs, logMs: NOW_MS });
   // The previous start wrote the log time under the same wrong clock, so the log time does not confirm the clock.

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { bet, importPlayers, PlatformClient, settlement } from '../support/client.js';
 import { TestNode } from '../support/test-node.js';
 
-test('a settle of an untaken stake writes a log line and increments two counters', async () => {
+test('settling an untaken stake writes a log line and increments two counters', async () => {
   const node = await TestNode.start();
   const client = new PlatformClient(node.callbackUrl);
   try {

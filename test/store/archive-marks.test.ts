@@ -66,7 +66,7 @@ async function markAtStart(folder: string) {
   }
 }
 
-test('a flipped bit in a row of the marks file is detected on read', async (t) => {
+test('reading detects a flipped bit in a row of the marks file', async (t) => {
   const folder = await archiveIn(t);
   const rows = await rowsOf(folder);
   assert.deepEqual(rows.map(([key]) => String.fromCharCode(key[0] as number)).join(''), 'dfmn');
@@ -83,7 +83,7 @@ test('a flipped bit in a row of the marks file is detected on read', async (t) =
   }
 });
 
-test("a flipped bit in a day's key is detected on open", async (t) => {
+test("opening detects a flipped bit in a day's key", async (t) => {
   const folder = await archiveIn(t);
   const rows = await rowsOf(folder);
   const [[key, value]] = rows as [Row];

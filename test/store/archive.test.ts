@@ -65,7 +65,7 @@ test('LMDB: remembered messages raise the version, which an older walletd refuse
   assert.throws(() => LmdbArchive.open(folder, STORE_ID), /written by a newer walletd \(format 3\)/);
 });
 
-test('LMDB: an archive with a missing day file is refused on open', async () => {
+test('LMDB: opening refuses an archive with a missing day file', async () => {
   const folder = tempFolder();
   const archive = LmdbArchive.open(folder, STORE_ID);
   await archive.put([DAMAGED, { ...DAMAGED, day: 20_001 }]);
@@ -81,7 +81,7 @@ test('LMDB: an archive with a missing day file is refused on open', async () => 
   await LmdbArchive.open(folder, STORE_ID).close();
 });
 
-test('LMDB: a file truncated during its creation is reported, not opened', async () => {
+test('LMDB: a file that was truncated during its creation is reported, not opened', async () => {
   const folder = tempFolder();
   await LmdbArchive.open(folder, STORE_ID).close();
   for (const bytes of [1024, 4096, 6144]) {

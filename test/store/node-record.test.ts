@@ -8,7 +8,7 @@ const STORE = 'lmdb:/data';
 const CHECKSUM = 0x00c0ffee;
 const at = (epoch: number, sequence: number) => [[0, { lsn: { epoch, sequence }, checksum: CHECKSUM }]] as const;
 
-test('a process and its successor that write simultaneously leave one intact record', async () => {
+test('simultaneous writes of a process and its successor leave one intact record', async () => {
   const folder = makeTempFolder();
   const [old, successor] = [NodeRecord.open(folder.path, STORE), NodeRecord.open(folder.path, STORE)];
   for (let i = 0; i < 50; i++) {
@@ -19,7 +19,7 @@ test('a process and its successor that write simultaneously leave one intact rec
   folder.remove();
 });
 
-test('the last write of a process that is being replaced does not last', async () => {
+test('the record of a new owner survives a write by the former owner', async () => {
   const folder = makeTempFolder();
   const [old, successor] = [NodeRecord.open(folder.path, STORE), NodeRecord.open(folder.path, STORE)];
   await successor.write('id', at(2, 15));

@@ -46,7 +46,7 @@ test('sslmode decides whether TLS is used and what is verified', () =>
     });
   }));
 
-test('an unusable address is refused by its faulty part, without revealing its password', () => {
+test('the refusal of an address names the faulty part and hides the password', () => {
   for (const [address, part] of [
     ['mysql://u:hush@h/b', /must begin with postgres:\/\//],
     ['postgres://walletd:hush/hush@127.0.0.1:5432/w', /user or password contains an unescaped \/.*write %2F/],

@@ -92,7 +92,7 @@ if (reason !== undefined) {
     });
 
   for (const way of ['direct', 'pooled'] as const) {
-    test(`${way}: a put of a new day does not wait for a long-running reader`, async (t) => {
+    test(`${way}: the first put of a day does not wait for a long-running reader`, async (t) => {
       const { archive } = await held(t, way);
       const looking = lookups(archive);
       await archive.put([recordOf(DAY + 30)]);
@@ -123,7 +123,7 @@ if (reason !== undefined) {
     });
   }
 
-  test('a drop of old days rejects while another process drops them', async (t) => {
+  test('dropping old days rejects while another process drops them', async (t) => {
     const { archive, direct, holder } = await held(t, 'direct');
     const other = new PostgresArchive(direct, STORE_ID);
     t.after(() => other.close());

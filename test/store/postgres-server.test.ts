@@ -25,7 +25,7 @@ const FACTS = {
   hasChecksums: true,
 };
 
-test('a server is refused by its first weak setting, with the fix', () => {
+test('the refusal of a server names its first weak setting and the fix', () => {
   refuseServer(FACTS, false);
   refuseServer({ ...FACTS, settings: { ...FACTS.settings, synchronous_commit: 'remote_apply' } }, false);
   for (const [changes, sentence] of [
@@ -165,7 +165,7 @@ if (reason !== undefined) {
     }
   });
 
-  test('a certificate from an unknown CA is refused with the fix, sslrootcert', () =>
+  test("the refusal of an unknown CA's certificate names the fix, sslrootcert", () =>
     inTempFolder(async (folder) => {
       const { certificateFile, keyFile } = makeCertificate(folder, 'localhost');
       const [port, data] = [await freePort(), await dataFolder()];

@@ -98,7 +98,7 @@ test('a store is discarded completely, and only if nothing was written to it', a
   assert.equal(await store.meta.maybeRead(), undefined);
 });
 
-test('of several owners that start together, one gets all logs', async () => {
+test('if several owners start together, one gets all logs', async () => {
   const { storeId, store } = await created();
   for (let round = 0; round < 10; round++) {
     const contenders = await Promise.all(

@@ -24,7 +24,7 @@ test('a missing line and an additional line are differences', () => {
   assert.equal(messageOf('one\n', 'one\n'), 'the same');
 });
 
-test('a difference of two long texts has a short message', () => {
+test('a difference between two long texts has a short message', () => {
   const wanted = Array.from({ length: 9000 }, (_, n) => `line ${n} of a golden file`).join('\n');
   const message = messageOf(wanted.replaceAll('golden', 'grey'), wanted);
   assert.ok(message.length < 1000, `${message.length} characters`);

@@ -22,7 +22,7 @@ function run(...lines: string[]): { status: number | null; output: string } {
   }
 }
 
-test('a test file that leaves a server open fails with the open resource', () => {
+test('a test file that leaves a server open fails and names the resource', () => {
   const { status, output } = run("test('opens a server', () => { require('node:net').createServer().listen(0); });");
   assert.equal(status, 1);
   assert.match(output, /sample\.test\.js does not end: open after its last test: .*TCPServerWrap/);

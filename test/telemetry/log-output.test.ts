@@ -17,7 +17,7 @@ class Pipe {
   };
 }
 
-test('lines are written immediately; a full pipe delays them in order', () => {
+test('lines are written immediately, and a full pipe keeps their order', () => {
   const pipe = new Pipe(12);
   const output = new LogOutput(pipe.write, 100);
   output.write('first\n');

@@ -68,7 +68,7 @@ test('a misplaced callback keeps its deadline, after which no shard starts it', 
   assert.equal(callbackAt(other.take('submit-callbacks').callbacks, 0).deadlineMs, 100);
 });
 
-test('a misplaced callback whose right worker has died gets a request to retry', async () => {
+test("a misplaced callback's answer asks for a retry if its worker has died", async () => {
   const wire = await new Wire().open();
   const { replies, guessed, other } = await wire.send('a body');
   other.emit('exit');

@@ -44,7 +44,7 @@ test('valkey.sh names every part that failed', () => {
   assert.match(stderr, /^failed on some-server: tests faults$/m);
 });
 
-test('a part of the night that fails does not stop the next part', () => {
+test('a failing part of the nightly run does not stop the next part', () => {
   const { status, stdout, stderr } = runWith('.ci/nightly', {
     'bin/npm': 'echo "npm $*"; [ "$2" != mutants ]',
     'test/valkey.sh': 'echo valkey; exit 1',
@@ -55,7 +55,7 @@ test('a part of the night that fails does not stop the next part', () => {
     assert.ok(stdout.includes(`npm run ${part}\n`), part);
 });
 
-test('the night passes if every part passes', () => {
+test('the nightly run passes if every part passes', () => {
   const { status, stderr } = runWith('.ci/nightly', { 'bin/npm': 'exit 0', 'test/valkey.sh': 'exit 0' });
   assert.deepEqual({ status, stderr }, { status: 0, stderr: '' });
 });

@@ -57,7 +57,7 @@ test('work runs in order, one piece per offer, and resolves with its result', as
   assert.equal(await result, 'c is done');
 });
 
-test('a busy thread spares one percent, an idle one all time beyond a reserve', () => {
+test('spare work gets one percent of a busy thread, most of an idle one', () => {
   const thread = new Thread();
   thread.ask(1, ...Array.from({ length: 1000 }, (_, i) => `${i}`));
   thread.exhaust();

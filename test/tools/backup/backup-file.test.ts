@@ -256,7 +256,7 @@ test('following continues after the last complete segment and rewrites an incomp
     assert.deepEqual(await logsOf(await restoredFrom(path)), await logsOf(wal));
   }));
 
-test('a file restores to any point in time after its snapshots', () =>
+test('a backup file can be restored to any time after its snapshots', () =>
   inFolder(async (path) => {
     const wal = await recordedHistory();
     await write(path, framesOf(wal));
@@ -287,7 +287,7 @@ test('a different kind of file or a newer version is refused in one sentence', (
     );
   }));
 
-test('of two writers that continue a file, the first notices the other', () =>
+test('if two writers continue a file, the first one notices the other', () =>
   inFolder(async (path) => {
     const wal = await recordedHistory({ bets: 2 });
     await write(path, framesOf(wal));

@@ -66,7 +66,7 @@ test('CSV may have any column order, quotes and line breaks, and keeps line numb
   }
 });
 
-test('a mapping defines different columns, different words and constant values', async () => {
+test('a mapping defines columns, words and constant values', async () => {
   const columns = parseColumns(
     JSON.stringify({
       columns: { id: 'ticket', username: ['member', 'login'], status: 'result', time: 'at', payout: 'won' },

@@ -389,7 +389,7 @@ test("a new log without its snapshot does not count as an empty store's log", as
   await assert.rejects(recovered(partsOf(target.wal), meta), /begins with .*, and there is no complete snapshot/);
 });
 
-test('a store restored back into its former shard count has the same books', async () => {
+test('a store restored to its former shard count has the same books', async () => {
   const history = await played(3, 5);
   const books = await booksOf(history.wal, history.meta, history.archive);
   const there = await resharded(framesOf(history), 7);

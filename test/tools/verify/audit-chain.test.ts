@@ -78,7 +78,7 @@ test("a snapshot whose audit chain differs from the log's is found", async () =>
   );
 });
 
-test("a chain that an older walletd's snapshot begins starts there", async () => {
+test("in a trimmed log, the chain begins at an older walletd's snapshot", async () => {
   const store = await storyOf(500, true);
   const whole = headOf(await look(store));
   const [stored] = await store.wal.snapshots(0);
@@ -89,7 +89,7 @@ test("a chain that an older walletd's snapshot begins starts there", async () =>
   assert.match(messages(await look(store, whole)).join(), /the noted audit chain begins at 0-0/);
 });
 
-test('events have the same link before and after they are stored', async () => {
+test('storing an event does not change its link', async () => {
   const store = new WrittenStore();
   const signed = { username: 'ann', by: BY, timeMs: 5 };
   const events: Event[] = [

@@ -322,7 +322,7 @@ test('an empty log is intact, but a log with missing entries is not', async () =
   assert.match(messages(await look(gone)).join(), /log of shard 0 ends at 0-0, but its head is 1-1/);
 });
 
-test('the list of findings is bounded, but their number is not', async () => {
+test('the list of findings is bounded, but their count is complete', async () => {
   const store = new WrittenStore();
   await store.takeOver();
   for (let i = 0; i < 50; i++) await store.fund(`p${i}`, 1);

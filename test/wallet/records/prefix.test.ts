@@ -16,7 +16,7 @@ const units = (...letters: readonly string[]) => fc.string({ unit: fc.constantFr
 /** Texts in each stored form: six bits per unit, one byte, two bytes, and a mixture. */
 const arbitraryText = fc.oneof(units('a', 'Z', '-', '0'), units('a', ' ', 'é'), units('a', 'ม', '\u202E'), fc.string());
 
-test('a written text starts with a prefix exactly when the text does', () => {
+test('a stored text matches a prefix exactly when the text starts with it', () => {
   fc.assert(
     fc.property(arbitraryText, fc.nat(60), arbitraryText, (text, length, other) => {
       const own = text.slice(0, length);

@@ -149,7 +149,7 @@ test('blobs keep their bytes while others are added, freed and moved', () => {
   );
 });
 
-test('pages that each lost some of their blobs are released', () => {
+test('pages that have lost some of their blobs are emptied and released', () => {
   const slab = new Slab(64 * 1024);
   const places = Array.from({ length: 50_000 }, (_, i) => slab.allocate(i + 1, 40 + (i % 4) * 10));
   const before = slab.bytes;
