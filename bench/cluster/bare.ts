@@ -10,7 +10,7 @@ import { oneRedis, threeMasters } from './redis.js';
 import { NODES, SHARDS, UNWATCHED } from './stage.js';
 import type { Calm, Nodes } from './steady.js';
 
-/** Bare nodes behind a load balancer, set up like walletd's nodes. */
+/** Bare nodes behind a load balancer, in the same setup as walletd's nodes. */
 interface Bare extends Nodes {
   readonly each: readonly Server[];
 }

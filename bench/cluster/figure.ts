@@ -3,7 +3,7 @@ import { median } from '../support/machine.js';
 
 export type Unit = 'ms' | 'us' | '% of a core' | 'times' | 'requests';
 
-/** Figure to measure, with its target. */
+/** A figure to measure, with its target. */
 export interface Goal {
   readonly name: string;
   readonly unit: Unit;

@@ -110,9 +110,9 @@ async function beside({ seconds, ...calm }: Calm, rate: number | undefined) {
 }
 
 /**
- * Measures answers while all shards are on the first node: those of callbacks sent to it, and those of callbacks that
- * another node forwards to it. Latency is measured at a moderate rate. Processor time is measured at full speed, when
- * calls come in batches, because only then is processor time scarce.
+ * Measures callbacks while all shards are on the first node: callbacks that it receives directly, and callbacks that
+ * another node forwards to it. Latency is measured at a moderate rate. Processor time is measured at full speed,
+ * because only then do calls come in batches and is processor time scarce.
  */
 export async function forward({ gather, seconds, rate }: Calm): Promise<Round> {
   const { owner, other, pids } = await gather();

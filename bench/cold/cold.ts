@@ -35,7 +35,7 @@ export interface ColdReport {
 
 const OPENING_BALANCE = 1_000_000;
 const SEED = 'cold';
-/** Load on an echo server in which V8 compiles the generator. */
+/** A load on an echo server, during which V8 compiles the generator. */
 const GENERATOR_WARM_UP_SECONDS = 4;
 const POLL_MS = 20;
 const NO_REHEARSAL = { WALLETD_REHEARSAL_MAX_MS: '0' };

@@ -32,7 +32,7 @@ export class WarmGenerator {
     this.lines = createInterface({ input: child.stdout as NodeJS.ReadableStream })[Symbol.asyncIterator]();
   }
 
-  /** `options` are those of the load on the echo server. */
+  /** `options` are the options of the load on the echo server. */
   static async start(options: LoadOptions): Promise<WarmGenerator> {
     const child = spawn(process.execPath, [GENERATOR], { stdio: ['pipe', 'pipe', 'inherit'] });
     atEnd(() => void child.kill('SIGKILL'));

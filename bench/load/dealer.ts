@@ -47,8 +47,7 @@ export class Dealer {
     const generator = xoroshiro128plus(RANDOM_SEED);
     this.random = () => (generator.next() >>> 0) / TWO_32;
     this.hundred = stories.flatMap((story) => Array.from({ length: story.share }, () => story));
-    // Players take turns, so that each player has one callback at a time, and the player's balance is known before the
-    // next callback.
+    // Players take turns, so that a player's balance is known before the player's next callback.
     this.drawPlayer = mix === 'pairs' ? (play) => play % players : zipf(players, this.random);
   }
 

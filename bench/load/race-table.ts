@@ -65,7 +65,7 @@ export function generatorSentences(shares: readonly number[]): string[] {
   return isFull ? ['the generator had no CPU left: the server may be faster than this'] : [];
 }
 
-/** Omits the column for the spread if every result has only one round. */
+/** Omits the spread column if every result has only one round. */
 export function racedFigures(raced: readonly Raced[]): { columns: readonly Column[]; rows: string[][] } {
   const has = (_: unknown, at: number) => at !== SPREAD_AT || raced.some(({ rounds }) => rounds.length > 1);
   return { columns: RACED_COLUMNS.filter(has), rows: raced.map((one) => racedRow(one, raced).filter(has)) };

@@ -45,7 +45,7 @@ export function announce(store: Pick<Store, 'durability'>, { folder, players, mi
   console.log(`${[players].flat().join(' and ')} players${held}, ${sent}\n`);
 }
 
-/** Number of the newest start, which gives each process its own store. */
+/** Counts starts, so that each process has a store of its own. */
 let starts = 0;
 
 /** Measures contestants under the same load and prints a table at the end. */

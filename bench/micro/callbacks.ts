@@ -59,7 +59,7 @@ function anyCommand(endpoint: Endpoint, bytes: Buffer): PlatformCommand {
   return read;
 }
 
-/** Makes stories, half as many as callbacks; each has one callback from `first` and one from `second`. */
+/** Makes half as many stories as callbacks. Each story has one callback from `first` and one from `second`. */
 function twice(first: readonly CallbackCommand[], second: readonly CallbackCommand[]): CallbackCommand[] {
   return first.flatMap((command, n) => [command, second[n] as CallbackCommand]).slice(0, CALLBACKS);
 }

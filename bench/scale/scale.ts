@@ -57,7 +57,7 @@ async function measureLoneAnswers(contestants: readonly Contestant[], rounds: nu
   for (let round = 1; round <= rounds; round++) {
     for (const [i, contestant] of contestants.entries()) {
       await withCleanUp(async () => {
-        // Use a negative number, so that these starts have stores of their own and later rounds begin with an empty
+        // Use a negative number. These starts then have stores of their own, and later rounds begin with an empty
         // store.
         const { url } = await contestant.start(-round);
         times[i]?.push(await answerUs(url));

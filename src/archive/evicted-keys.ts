@@ -18,7 +18,8 @@ const ROUND = 0;
 const TRANSACTION = 1;
 
 /**
- * Starting state of a replay: a log in which no round has left memory, a snapshot, or wallets that this node served.
+ * Starting state of a replay: the beginning of the log, when no round has left memory, or a snapshot, or wallets that
+ * this node served.
  */
 export type LeftBase = 'nothing' | 'snapshot' | 'served';
 

@@ -50,7 +50,7 @@ export class HashRun {
     return false;
   }
 
-  /** Encodes the set in the byte order of this machine. */
+  /** Encodes the set in this machine's byte order. */
   toBytes(): Buffer {
     const { count, lowBits, lows, highs, samples } = this;
     const head = Uint32Array.of(count, lowBits, lows.length, highs.length, samples.length);

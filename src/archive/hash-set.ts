@@ -32,7 +32,7 @@ export class HashSet {
     this.table.add(hash);
   }
 
-  /** Encodes the set in the byte order of this machine: the number of hashes in tables, these hashes, and the run. */
+  /** Encodes the set in this machine's byte order: the number of hashes in tables, these hashes, and the run. */
   toBytes(): Buffer {
     const loose: number[] = [];
     for (const table of [this.table, this.merging]) {

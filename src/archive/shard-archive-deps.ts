@@ -14,7 +14,7 @@ export interface ShardArchiveDeps {
   /** The newest durable entry of the shard's log while this node serves it. */
   readonly head: () => Head | undefined;
   /**
-   * The file that saves the keys, from which a node can start without the archive. Undefined if the archive is on this
+   * The file that saves the keys, with which a node can start without the archive. Undefined if the archive is on this
    * machine itself.
    */
   readonly names: KeyFile | undefined;

@@ -29,7 +29,7 @@ export class WaitingPlayers {
   private readonly players = new Map<string, WaitingPlayer>();
   private readonly ready = new Queue<WaitingPlayer>();
 
-  /** `most` is the maximum number of waiting requests, and of players with lookups. */
+  /** `most` limits both the number of waiting requests and the number of players with lookups. */
   constructor(
     private readonly most: number,
     private readonly onReady: () => void,

@@ -2,7 +2,7 @@ import type { Logger } from './logger.js';
 import type { Replier } from './replier.js';
 
 /**
- * Passes on the first answer and drops all later ones, so that a sender never gets a second answer. An exception in the
+ * Passes on the first answer and drops all later ones, so that a sender gets no second answer. An exception in the
  * sender's callback is logged and not rethrown, so that all other replies are still sent.
  */
 export class AnswerOnce<T> implements Replier<T> {

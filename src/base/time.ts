@@ -6,7 +6,7 @@ export function dayOf(timeMs: number): number {
   return Math.floor(timeMs / DAY_MS);
 }
 
-/** The time, in ms, at which the day of this time began, UTC. */
+/** The start of this time's day (UTC), in ms. */
 export function startOfDay(timeMs: number): number {
   return dayOf(timeMs) * DAY_MS;
 }

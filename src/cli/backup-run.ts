@@ -198,7 +198,7 @@ export class BackupRun {
     }
   }
 
-  /** Writes the store and all later entries as one stream. The file appears when the stream ends. */
+  /** Writes the store and all later entries as one stream. The file appears once the stream has ended. */
   private async encryptedFile(path: string, change: ChangeSink, isFull: (appended: number) => boolean): Promise<void> {
     // A signal during the copy of the store leaves no file. After the copy, a signal completes the file.
     const cancel = new AbortController();

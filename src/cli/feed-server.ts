@@ -50,10 +50,13 @@ export class FeedServer implements FeedSource {
     await this.ask('POST', `${this.path}/ack`, ANSWER_MS, { position });
   }
 
-  /** Rejects with a `UserError` only if the same request can never succeed, because a plain error is repeated. */
+  /**
+   * Rejects with a `UserError` only if the same request can never succeed, because the caller retries after any other
+   * error.
+   */
   private async ask(method: string, path: string, timeoutMs: number, body?: object): Promise<string> {
     const sent = body === undefined ? undefined : JSON.stringify(body);
-    // Only a pull ends early: an acknowledgement may still succeed while the process ends.
+    // The signal ends only a pull early, because an acknowledgement may still succeed while the process ends.
     const stop = method === 'GET' ? this.stop : undefined;
     const { status, text } = await this.api.reply(method, path, timeoutMs, sent, stop).catch((error: Error) => {
       throw error instanceof ToolError ? new Error(error.message, { cause: error }) : error;

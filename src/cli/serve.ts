@@ -117,8 +117,8 @@ async function serve(options: ServeOptions): Promise<void> {
   // read keys and move money.
   process.on('SIGUSR1', () => log.warn({ code: 'inspector-refused' }, 'ignored a signal to open the inspector'));
   try {
-    // Load the node module late: it takes a third of a second, which neither invalid settings nor the help should have
-    // to wait for.
+    // Load the node module late, because it takes a third of a second. Reports about invalid settings, and the help,
+    // should not wait for it.
     const { WalletNode } = await import('../node/boot/wallet-node.js');
     node = await WalletNode.open(loaded, log, end);
     if (hasMissedSighup) readAgain();

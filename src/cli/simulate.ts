@@ -64,7 +64,7 @@ interface SimulateOptions extends OutputOptions {
 
 const SECONDS = 60;
 const SECONDS_MAX = 30 * 86_400;
-/** Enough concurrent histories to keep busy an operator whose answers wait for a disk. */
+/** Number of concurrent histories, enough to keep an operator busy whose answers wait for a disk. */
 const EXPLORE_LANES = 256;
 const LANES_MAX = 1000;
 const RATE = 100;
@@ -221,7 +221,7 @@ function stopAfter(seconds: number | undefined): AbortSignal {
   return stop.signal;
 }
 
-/** The same players, except that the end of the run does not wait until one is created. */
+/** The same players, except that the end of the run does not wait for a player to be created. */
 function stoppable(players: Players, stop: AbortSignal): Players {
   const stopped = new Promise<never>((_, reject) => {
     stop.addEventListener('abort', () => reject(new Stopped(String(stop.reason))));

@@ -31,8 +31,8 @@ export interface FoundStore {
 const FENCES_MAX = 1000;
 
 /**
- * Opens the place, does the work, and closes it. Creates nothing in an empty place, so that all checks of a restore
- * come before its first write. Checks the database server in the same way as walletd does at startup. Throws a
+ * Opens the place, does the work, and closes the place. Creates nothing in an empty place, so that all checks of a
+ * restore come before its first write. Checks the database server in the same way as walletd does at startup. Throws a
  * `StoreError` if the place cannot be used.
  */
 export async function withTarget<T>(
@@ -67,8 +67,7 @@ export async function withOpenedTarget<T>(
 }
 
 /**
- * Removes a store without events from the place. Throws a `StoreError` if the store has received an event in the
- * meantime.
+ * Empties a place whose store has no events. Throws a `StoreError` if the store has received an event in the meantime.
  */
 export async function emptyTarget(
   { store, found }: Target,

@@ -51,8 +51,8 @@ export class Admission {
   }
 
   /**
-   * True if too many bodies are being received, or if so many requests are being executed that it would be futile to
-   * read another one.
+   * True if too many bodies are being received, or so many requests are being executed that reading another one would
+   * be futile.
    */
   get isFull(): boolean {
     const { inFlightMax } = this.settings;

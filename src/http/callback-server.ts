@@ -38,7 +38,7 @@ interface Serving {
 const UNREAD =
   'connection closed before a request (HTTP/1.0, TLS on a plain port, or a TCP check), later ones are counted';
 
-/** Maximum length of an unknown path in the log. */
+/** Maximum length at which the log shows an unknown path. */
 const PATH_SHOWN_MAX = 200;
 
 /**

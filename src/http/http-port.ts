@@ -1,6 +1,6 @@
 /**
- * The part of an HTTP library that the callback listener uses. Names and behaviour are those of uWebSockets.js, whose
- * requests therefore need no wrapper; `node-http.ts` imitates them.
+ * The part of an HTTP library that the callback listener uses. Names and behaviour are those of uWebSockets.js, so its
+ * requests need no wrapper. `node-http.ts` imitates them.
  */
 export interface HttpRequest {
   /** Empty if there is no such header. */
@@ -39,7 +39,7 @@ export interface HttpResponse extends HttpConnection {
 export type HttpHandler = (res: HttpResponse, req: HttpRequest) => void;
 
 export interface HttpApp {
-  /** Runs with 1 for each new connection, before anything is read from it, and with -1 for each ended one. */
+  /** Receives 1 for each new connection, before anything is read from it, and -1 for each connection that has ended. */
   filter(count: (connection: HttpConnection, change: number) => void): unknown;
   post(path: string, handler: HttpHandler): unknown;
   /** `/*` matches every path that no other pattern matches. */

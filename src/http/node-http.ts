@@ -133,7 +133,7 @@ class NodeApp implements HttpApp {
   private accept(socket: Socket): void {
     const connection = new NodeConnection(this, socket);
     this.connections.add(connection);
-    // The connection's `close` event follows.
+    // Nothing else to do: the connection's `close` event follows.
     socket.on('error', NOTHING);
     socket.once('close', () => connection.close());
     this.count(connection, 1);
@@ -185,7 +185,7 @@ class NodeApp implements HttpApp {
     if (request.httpVersion !== '1.1') {
       connection.refuse('505 HTTP Version Not Supported');
     } else if (connection.isBusy) {
-      // A pipelined request.
+      // The request is pipelined.
       connection.close();
     } else {
       connection.asked();
@@ -371,7 +371,7 @@ class NodeExchange implements HttpRequest, HttpResponse {
 }
 
 function createNodeServer(tls: TlsFiles | undefined): Server {
-  // Two Host headers are joined, so that they match no host name of this machine.
+  // Join two Host headers, so that they match no host name of this machine.
   const options = { ...NO_TIMEOUTS, maxHeaderSize: HEADERS_BYTES_MAX, joinDuplicateHeaders: true };
   if (tls === undefined) return createServer(options);
   const [cert, key] = [readFileSync(tls.certificateFile), readFileSync(tls.keyFile)];
@@ -383,7 +383,7 @@ function remoteEndOf({ remoteAddress, remotePort }: Socket): string {
 }
 
 function bytesOfAddress(text: string | undefined): ArrayBuffer {
-  // Without the zone of a link-local address.
+  // Omits the zone of a link-local address.
   const [address = ''] = (text ?? '').split('%');
   return address === '' ? NO_BYTES : arrayBufferOf(Uint8Array.from(ipaddr.parse(address).toByteArray()));
 }

@@ -16,8 +16,8 @@ export const BRIEF_TIMEOUTS = {
 export const HANDSHAKE_TIMEOUT_MS = 5000;
 
 /**
- * No limit of its own, because the size of all headers has one. By default, Node drops the headers after the first 1,000
- * without a word, and a caller that a proxy forwards could hide the proxy's header there.
+ * The number of headers needs no limit, because their total size has one. By default, Node silently drops the headers
+ * after the first 1,000, so a caller behind a proxy could hide the proxy's header there.
  */
 export const HEADERS_COUNT_MAX = 0;
 
@@ -77,8 +77,8 @@ export class ServerGuard {
   }
 
   /**
-   * Stops listening and ends all connections, also those whose TLS handshake is unfinished: the server does not know
-   * them, and would wait for them.
+   * Stops listening and ends all connections. This includes connections whose TLS handshake is unfinished, which the
+   * server does not know but would wait for.
    */
   async close(): Promise<void> {
     this.isClosed = true;

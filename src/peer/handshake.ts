@@ -23,7 +23,7 @@ export interface Proven {
 /** Result of handling one frame from the other end. */
 export interface Heard {
   readonly send: readonly Frame[];
-  /** `send` contains the dialling end's proof, which a peer with a different secret rejects. */
+  /** `send` contains the dialling end's proof. A peer with a different secret rejects it. */
   readonly hasProved?: true;
   /** The handshake has succeeded. */
   readonly proven?: Proven;

@@ -192,7 +192,7 @@ function notedIn(path: string): Noted {
   );
 }
 
-/** A store's records in a folder, one for each address that the store had. */
+/** A store's records in a folder, one for each address that the store has had. */
 function pathsOf(folder: string, storeId: string): string[] {
   let names: string[];
   try {

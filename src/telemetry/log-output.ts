@@ -27,7 +27,7 @@ export class LogOutput {
     private readonly waitingBytesMax = WAITING_BYTES_MAX,
   ) {}
 
-  /** `line` ends with its line break. */
+  /** `line` ends with a line break. */
   write(line: string): void {
     const bytes = Buffer.from(line);
     if (this.waitingBytes + bytes.length > this.waitingBytesMax) {

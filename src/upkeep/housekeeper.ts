@@ -8,7 +8,7 @@ import type { Shard } from '../engine/shard.js';
  */
 const SLICE_MS = 1;
 const TURN_MS = 20;
-/** While few players are due, this many turns share one slice, so that an idle thread wakes up less often. */
+/** Number of turns that share one slice while few players are due, so that an idle thread wakes up less often. */
 const TURNS_AT_LEISURE = 5;
 
 /**

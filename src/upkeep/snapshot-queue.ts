@@ -41,7 +41,7 @@ export class SnapshotQueue {
     private readonly deps: SnapshotQueueDeps,
   ) {}
 
-  /** Records that a shard serves, perhaps again, and the snapshots that the store has of it. */
+  /** Records that a shard serves (for the first time or again), and which snapshots of it the store has. */
   recovered(shard: number, { marks, damaged, snapshotMs }: Recovered): void {
     this.deps.snapshotter.recovered(shard, marks, damaged, snapshotMs);
     this.triedMs.set(shard, this.deps.clock.monotonicMs());
@@ -95,7 +95,7 @@ export class SnapshotQueue {
   }
 
   /**
-   * Stops the snapshot in progress at its next step, before the store is closed. Does not wait long for an unreachable
+   * Stops the snapshot in progress at its next step, before the store is closed. Waits only briefly for an unreachable
    * store.
    */
   async close(): Promise<void> {

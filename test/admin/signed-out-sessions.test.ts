@@ -45,7 +45,7 @@ test('a sign-out invalidates a stolen cookie immediately, even after a restart',
       await statusOf(node, other),
     ];
     assert.deepEqual(await seen(), [401, 401, 401, 200]);
-    await live.text(); // waits until the stream ends
+    await live.text(); // Waits until the stream ends.
     await node.restart();
     assert.deepEqual(await seen(), [401, 401, 401, 200]);
   } finally {

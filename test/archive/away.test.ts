@@ -9,10 +9,10 @@ import { until } from '../support/until.js';
 
 const { settle, void: voided } = commands;
 const MEMORY_MS = 1000;
-/** Number of rounds; one scan does not return this many. */
+/** Number of rounds, more than one scan returns. */
 const ROUNDS = 70;
 
-/** Blocks further work after a scan has found rounds, until the gate is opened. */
+/** Blocks the work that follows a scan with rounds, until the test opens the gate. */
 function heldAfterFirstScan(test: TestHost) {
   const { archiver } = test.host as unknown as { archiver: { deps: { spareTime: Pick<SpareTime, 'run'> } } };
   const { spareTime } = archiver.deps;

@@ -116,7 +116,7 @@ test('a request that finds the waiting room full starts no lookup', async () => 
   const test = await withDamagedRound(archive, 1);
   archive.isAway = true;
   const waiting = test.execute(settle(bets(1), { username: 'bob' }));
-  // A lookup of this request would find the damaged round, and its failure would end the process.
+  // If this request started a lookup, the lookup would find the damaged round, and its failure would end the process.
   assert.deepEqual(await test.execute(settle(bets(1))), { type: 'failed', failure: 'overloaded' });
   const lookedBefore = archive.looked;
   archive.isAway = false;

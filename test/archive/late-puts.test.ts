@@ -32,7 +32,7 @@ class SlowArchive extends MemoryArchive {
   }
 }
 
-/** Timers that the test triggers. */
+/** Timers that the test fires. */
 class HandTimers {
   readonly defer = setImmediate;
   private readonly regular: { readonly ms: number; readonly run: () => void }[] = [];

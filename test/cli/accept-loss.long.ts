@@ -158,7 +158,7 @@ test('accept-loss reports the time of the last answer, not of a later start', as
   const record = JSON.parse(readFileSync(join(folder, name), 'utf8')) as { times: Record<string, number> };
   rmSync(node.store, { recursive: true });
   cpSync(`${node.store}-old`, node.store, { recursive: true });
-  // Give the record's file a later time, as if another program had rewritten it.
+  // Set a later time for the record's file, as if another program had rewritten the file.
   utimesSync(join(folder, name), new Date(), new Date(Date.now() + 3_600_000));
   const { stdout } = await node.run(['accept-loss']);
   for (const shard of [0, 1]) {

@@ -63,8 +63,8 @@ test('inspect, export and verify --store read a backup like the store itself', (
         await runCommand([...args, '--store', store]),
       ];
       assert.deepEqual([ofFile.status, ofFile.stderr], [0, ''], args.join(' '));
-      // The backup begins with the newest snapshot, so its log is shorter than the store's. For a player, compare only
-      // the current state.
+      // The backup begins with the newest snapshot, so its log is shorter than the store's. Therefore compare only the
+      // player's current state.
       if (args[1] === 'player')
         assert.equal(jsonLines(ofFile.stdout)[0]?.balance, jsonLines(ofStore.stdout)[0]?.balance);
       assert.ok(ofFile.stdout.length > 100);

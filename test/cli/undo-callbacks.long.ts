@@ -28,7 +28,7 @@ function envelope(username: string, id: string, product = 'P') {
   return { id, timestampMillis: 1, productId: product, currency: 'THB', username };
 }
 
-/** Callback that credits with adjustBalance. */
+/** An adjustBalance callback that credits an amount. */
 function credit({ username, id, amount, product }: Credit): [endpoint: string, body: object] {
   return [
     'adjustBalance',

@@ -34,7 +34,7 @@ function stepsOf(title: string): readonly (readonly string[])[] {
   return fences.map((script) => script.trim().split(/\n */));
 }
 
-/** A machine on which the page's commands run. Its `systemctl` treats walletd as systemd would. */
+/** A machine on which the page's commands run. Its `systemctl` starts and stops walletd as systemd would. */
 class Machine {
   readonly folder: string;
   readonly env: Record<string, string>;

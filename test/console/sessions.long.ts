@@ -98,7 +98,7 @@ describe('the console with tokens', () => {
     await visit.goTo('');
     await visit.signIn(TOKENS.auditor);
     await visit.page.locator('.pulse.live').waitFor();
-    // Start waiting for the text now, because the connection recovers by itself, perhaps before a later check.
+    // Start waiting for the text now, because the connection may recover before a later check.
     const lost = visit.waitForText('The page shows the last known state');
     await Promise.all([lost, node.restart({ 'admin.port': Number(port) })]);
     await visit.page.locator('.pulse.live').waitFor();

@@ -39,8 +39,8 @@ async function collected<T>(batches: AsyncIterable<readonly T[]>): Promise<T[]> 
 }
 
 /**
- * A contract that every archive must fulfil. `open` opens a test's archive: empty at first, then the same archive on
- * each further call.
+ * A contract that every archive must fulfil. `open` opens a test's archive. The archive is empty at first, and each
+ * further call opens the same archive.
  */
 export function archiveContract(name: string, open: (test: string) => Promise<Archive>): void {
   const withArchive = (what: string, run: (archive: Archive, again: () => Promise<Archive>) => Promise<void>) =>

@@ -15,7 +15,10 @@ export class DevServer {
 
   constructor(private readonly start: () => ServerProcess) {}
 
-  /** A build succeeded: replaces the server. Builds that succeed while the former server stops are one replacement. */
+  /**
+   * Replaces the server after a successful build. All builds that succeed while the former server stops cause one
+   * replacement.
+   */
   built(): void {
     if (this.isOver) return;
     this.isWanted = true;

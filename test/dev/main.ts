@@ -5,8 +5,9 @@ import { fileURLToPath } from 'node:url';
 import { DevServer, type ServerProcess } from './dev-server.js';
 
 /*
- * `npm run dev`: compiles after each change, and restarts the server on ./data after each build without errors. The
- * restart is a clean stop, as by SIGTERM, so the books stay correct. The console's page is built only at the start.
+ * `npm run dev`: compiles after each change, and restarts the server on ./data after each build without errors. A
+ * restart stops the server cleanly, as SIGTERM does, so the books stay correct. The console's page is built only once,
+ * at the beginning.
  */
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const WITHOUT_ERRORS = /Found 0 errors/;

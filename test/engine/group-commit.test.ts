@@ -11,7 +11,7 @@ class Scene implements FlushMember {
   /** Number of commands in each flush. */
   readonly flights: number[] = [];
   readonly landed: string[] = [];
-  /** Number of flushes that had been started at each release of replies. */
+  /** For each release of replies, the number of flushes that had been started by then. */
   readonly flightsWhenTold: number[] = [];
   readonly pauses: number[] = [];
   nowMs = 0;

@@ -1,5 +1,5 @@
 /*
- * Preloaded into a walletd (`--import`). Makes walletd send itself a signal at one step of its store, or of a shard's
+ * Preloaded into a walletd (`--import`). Makes walletd send itself a signal at one step of its store or of a shard's
  * transfer:
  *
  *   FAULT_AT='SIGKILL before publishSnapshot 2'    before it publishes for the second time

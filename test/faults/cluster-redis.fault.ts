@@ -46,7 +46,7 @@ for (const what of ['log', 'table'] as const) {
     await victim.end('SIGKILL');
     const heir = await replaced(redis, victim, slot);
     scene.say(`another master after ${Math.round(performance.now() - killedMs)} ms`);
-    // The new master still has a replica, so its shards are served while the former master is away.
+    // The new master still has a replica, so its shards are served while the former master is down.
     await back(scene, load, performance.now());
     await delay(1500);
     await victim.start();

@@ -11,7 +11,7 @@ import type { Scene } from './scene.js';
 import { EAGER } from './snapshots.js';
 import { faultOnEachStore, type Place } from './stores.js';
 
-/** Rounds per player after which a store holds enough data to damage. */
+/** Number of rounds per player after which a store holds enough data to damage. */
 const PLAYED = 4;
 /** The time after which the node has recorded its acknowledged positions. */
 const RECORDED_MS = 1300;

@@ -23,7 +23,7 @@ const PAUSE_MS = 40;
 const SILENT_MS = 2000;
 const FAILURES = 4;
 const PAGE_BYTES = 4096;
-/** Players whose snapshots need more space than the entries of several seconds. */
+/** Number of players whose snapshots need more space than the log entries of several seconds. */
 const IDLE_PLAYERS = Array.from({ length: 20_000 }, (_, i) => `idle${i}`);
 const SNAPSHOT = '0123456789abcdef';
 const OTHER_SNAPSHOT = 'fedcba9876543210';
@@ -186,7 +186,7 @@ function failing(trace: string): string[] {
   return ['strace', '-f', '-qq', '-o', trace, '-e', `trace=${calls}`, '-e', inject];
 }
 
-/** Removes the reserved space after LMDB's data, which would be enough for a start. */
+/** Removes the reserved space after LMDB's data. That space alone would be enough for a start. */
 function cutZeros(path: string): void {
   const bytes = readFileSync(path);
   let used = bytes.length;

@@ -21,7 +21,7 @@ import { shardStates } from './shard-states.js';
 const HEALED = 'entries-reappended';
 const BACK_MS = 2000;
 const FENCED = 3;
-/** Number of entries to read at once: more than a log has after several seconds. */
+/** Number of entries to read at once, more than a log has after several seconds. */
 const ENTRIES_MAX = 1_000_000;
 /**
  * With 128 MiB of memory, walletd uses a 64th of it to keep entries that it may have to append again or write to a
@@ -52,7 +52,7 @@ async function failOver(master: RedisServer, replica: RedisServer, sentinels: Se
   return performance.now();
 }
 
-/** Waits for service, which was possible from `sinceMs` on. Resolves to a sentence about the delay. */
+/** Waits until walletd serves again, which was possible from `sinceMs` on. Resolves to a sentence about the delay. */
 async function back(load: Load, sinceMs: number): Promise<string> {
   const answeredMs = await until('service after the failover', () => load.firstAnswerAfter(sinceMs));
   const tookMs = Math.round(answeredMs - sinceMs);

@@ -4,7 +4,7 @@ import { OPENING_BALANCE, PLAYERS, type Sent } from './load.js';
 import type { Machine } from './machine.js';
 import { besideBets, betAndSettle, type PlayRound } from './rounds.js';
 
-/** Bets, and credits that would be paid twice if a repeat were executed. */
+/** Bets, and credits that a repeat would pay twice if it were executed. */
 export const betsAndCredits: PlayRound = (username, id, i) =>
   i % 3 === 0 ? besideBets(username, id, i) : betAndSettle(username, id, i);
 

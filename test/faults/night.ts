@@ -24,7 +24,7 @@ interface Expected {
   readonly yes?: true;
   /** Exit code; 0 by default. */
   readonly exit?: number | 'any';
-  /** Variables that this step is the first to need. */
+  /** Variables that no earlier step needs. */
   readonly with?: Readonly<Record<string, string>>;
 }
 

@@ -24,7 +24,7 @@ fault(`of two owners started together one ends with code 3 (${ROUNDS} times)`, a
       if (start.status === 'fulfilled') owners.push(start.value);
       else assert.match(start.reason.message, /ended with 3/, 'who does not start has been fenced while it did');
     }
-    // Each of these processes may take itself for the owner until it has to check the log.
+    // Each of these processes may consider itself the owner until it has to check the log.
     const rivals = owners.map((one) => scene.play(one));
     const left = await until('one owner is left', () => {
       const alive = owners.filter(isAlive);
@@ -51,7 +51,7 @@ for (const workers of ['0', '2']) {
     const next = scene.play(successor);
     await delay(500);
 
-    // Send bets that wait in the stopped owner's sockets. The owner reads them only after its successor's fence.
+    // Send bets to the stopped owner. They wait in its sockets, and it reads them only after its successor's fence.
     const late = new PlatformClient(former.callbackUrl, 5000);
     const bets = PLAYERS.map((username) => told(late.post('placeBets', bet(username, `late-${username}`))));
     const reads = PLAYERS.map((username) => told(read(`${former.adminUrl}/v1/players/${username}`)));

@@ -57,8 +57,8 @@ function seeded(scene: Scene): Random {
 const allKinds: PlayRound = (username, id, i) => (i % 3 === 2 ? besideBets : betAndSettle)(username, id, i);
 
 /**
- * Random numbers that choose the unsynced data that survives a power loss. Undefined for every second loss, in which
- * none survives: the worst case.
+ * Random numbers that decide which unsynced data survives a power loss. Undefined for every second loss: in this worst
+ * case, no unsynced data survives.
  */
 const survivors = (loss: number, random: Random) => (loss % 2 === 0 ? undefined : random);
 

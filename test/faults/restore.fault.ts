@@ -182,7 +182,8 @@ faultOnEachStore(
 );
 
 /**
- * Restores a backup and verifies that it contains these logs. Resolves to its callbacks, all of which were repeated.
+ * Restores a backup, verifies that it contains these logs, and repeats all of its callbacks. Resolves to these
+ * callbacks.
  */
 async function checkCopy(scene: Scene, file: string, logs: RecordedEntry[][], load: Load): Promise<Sent[]> {
   const to = join(scene.makeFolder(), 'restored');
@@ -196,8 +197,8 @@ async function checkCopy(scene: Scene, file: string, logs: RecordedEntry[][], lo
   }
   const ids = new Set(entries.flatMap(({ events }) => events.map((event) => requestIdOf(event))));
   const held = load.sent.filter(({ body }) => ids.has(body.id));
-  // Use a new node folder, as on a different machine. The former folder remembers answers that an early copy lacks, so
-  // a start with it would refuse the copy.
+  // Use a new node folder, as on a different machine. The former folder has the record of answers that an early copy
+  // lacks, so a start with that folder would refuse the copy.
   const walletd = await scene.walletd(`lmdb:${to}`, { ...EAGER, WALLETD_NODE_FOLDER: scene.makeFolder() });
   await load.repeatAll(walletd, held);
   checkRepeats(held, load);

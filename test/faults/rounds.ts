@@ -17,7 +17,7 @@ export const betAndSettle: PlayRound = (username, id) => [
   { endpoint: 'settleBets', body: settlement(username, id, 5), moves: 5 },
 ];
 
-/** Bets that take 3 KB in the log, but no more memory than others. */
+/** Bets that take 3 KB in the log, but no more memory than other bets. */
 export const wordyBets: PlayRound = (username, id) => {
   const { txns, ...request } = bet(username, id, 3);
   const wordy = txns.map((txn) => ({ ...txn, playInfo: '界'.repeat(1000) }));

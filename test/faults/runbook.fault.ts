@@ -145,7 +145,7 @@ async function behind(scene: Scene) {
   const machine = await Machine.of(scene, { WALLETD_STORE: redis.url }, betsAndCredits);
   await delay(1000);
   await machine.systemctl('stop', 'walletd-backup');
-  // Longer than the node's own record can lag.
+  // Wait longer than the node's own record can lag.
   await delay(2500);
   machine.load.rest();
   await delay(1500);
@@ -283,7 +283,7 @@ async function failedOver(scene: Scene, archive: boolean) {
   const machine = archived?.machine ?? (await Machine.of(scene, { WALLETD_STORE: sentinels.url }, betsAndCredits));
   await delay(300);
   await replica.call('REPLICAOF', '127.0.0.1', await freePort());
-  // Longer than the node's own record can lag.
+  // Wait longer than the node's own record can lag.
   await delay(2500);
   await machine.killWalletd();
   await master.end('SIGKILL');

@@ -13,7 +13,7 @@ import { Witness } from './witness.js';
 const KILLS = process.env.FAULTS === 'all' ? 20 : 8;
 const KILLS_MS = 400_000;
 const PAUSE_MS = 40;
-/** Number of idle players, large enough to kill walletd during a snapshot. */
+/** Number of idle players, so large that walletd can be killed during a snapshot. */
 const IDLE_PLAYERS = Array.from({ length: 20_000 }, (_, i) => `idle${i}`);
 faultOnEachStore(
   `${KILLS} kill -9 during snapshots lose nothing answered, and the log is trimmed`,
@@ -29,8 +29,8 @@ faultOnEachStore(
     for (let kill = 1; kill <= KILLS; kill++) {
       const before = await unfinishedIn(raw);
       const isBegun = async () => (await unfinishedIn(raw)).some((id) => !before.includes(id));
-      // Alternate between three moments of the kill: a random time, the middle of a snapshot, and the time after a
-      // snapshot that the next start can use was published.
+      // Alternate between three times for the kill: a random time, during a snapshot, and after the publication of a
+      // snapshot that the next start can use.
       if (kill % 3 === 0) await delay(randomInt(200, 2000));
       else if (kill % 3 === 1) await until('a snapshot is being taken', isBegun).then(() => delay(randomInt(30)));
       else await walletd.waitFor(({ msg }) => msg === 'snapshot taken');

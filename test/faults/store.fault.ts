@@ -18,7 +18,7 @@ const SILENT_MS = 2000;
  * two cores with the servers.
  */
 const ENDED_MS = 10_000;
-/** Number of idle players, large enough to make snapshots slow. */
+/** Number of idle players, so large that snapshots are slow. */
 const IDLE_PLAYERS = Array.from({ length: 100_000 }, (_, i) => `idle-${i}`);
 const FULL = /Redis is at its memory limit and wrote nothing: raise maxmemory/;
 

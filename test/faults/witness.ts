@@ -17,7 +17,7 @@ export class Witness implements StoredLog {
   private readonly format: EntryCodec;
   private isOver = false;
   private readonly watching: Promise<void>;
-  /** The newest read. Each read waits for the previous one. */
+  /** The newest read. Reads run one after another. */
   private looking: Promise<void> = Promise.resolve();
 
   private constructor(

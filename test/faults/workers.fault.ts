@@ -15,7 +15,7 @@ import { shardStates } from './shard-states.js';
 const SHARDS = 4;
 const WORKERS = 2;
 const DYING_WORKER = new URL('../support/dying-worker.js', import.meta.url);
-/** True if the player is on the second worker, which, of two workers, has the odd-numbered shards. */
+/** True if the player is on the second of two workers, which has the odd-numbered shards. */
 const isDoomed = (username: string) => shardOf(username, SHARDS) % WORKERS === 1;
 const DOOMED = PLAYERS.find(isDoomed) as string;
 

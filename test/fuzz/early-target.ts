@@ -16,7 +16,7 @@ const BODY_BYTES_MAX = 1024 * 1024;
 const PATIENCE_MS = 20_000;
 const BAD = /"level":"(?:error|fatal)"/;
 
-/** A walletd that waits for its store during the attacks, and must start once the store is available. */
+/** A walletd that waits for its store during the attacks. It must start once the store is available. */
 export class EarlyTarget implements Besieged {
   readonly name = 'a store that is away';
   readonly attacks = EARLY_ATTACKS;

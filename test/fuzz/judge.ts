@@ -123,7 +123,7 @@ export class Judge {
   }
 }
 
-/** Throws a `Finding` if a listener that answers with a single line, or not at all, has sent any other answer. */
+/** Throws a `Finding` if a listener that may send only a single line, or nothing, has sent another answer. */
 export function checkPlain({ sending, received, parser }: Exchange): void {
   const { to } = sending;
   if (!isPlain(to)) throw new Error(`answers of ${to} are those of a document`);

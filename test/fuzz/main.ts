@@ -18,7 +18,7 @@ console.log(`seed ${seed}, ${seconds} s`);
 const progress = new Progress('Fuzzing', true);
 let startMs: number | undefined;
 let isStopped = false;
-// The terminal also sends the signal to the servers. Their temporary files are removed in any case.
+// The terminal also sends the signal to the servers. Remove their temporary files in any case.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.once(signal, () => {
     isStopped = true;
@@ -26,7 +26,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
 }
 try {
   const table = await fuzz(seed, () => {
-    // Measure the time from the first call, which comes once the servers have started.
+    // Measure the time from the first call, which comes after the servers have started.
     startMs ??= performance.now();
     const passedMs = performance.now() - startMs;
     progress.update(passedMs, seconds * 1000);

@@ -33,7 +33,7 @@ export interface Sending {
    *   resets      at once
    */
   readonly ending: 'waits' | 'outstays' | 'half-closes' | 'vanishes' | 'resets';
-  /** True if the sender authenticates itself where the listener requires it. */
+  /** True if the sender authenticates itself to a listener that requires it. */
   readonly isAuthentic: boolean;
 }
 

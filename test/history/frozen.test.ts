@@ -97,7 +97,7 @@ function through(writer: Codec, reader: Codec, wallets: Wallets, gate: FormatGat
 const described = (wallets: Wallets) => [...wallets].map(describeWallet);
 
 /**
- * Tests both roles: each side replays the other's log, and a snapshot of the result contains the same wallets as
+ * Tests both directions: each side replays the other's log, and a snapshot of the result contains the same wallets as
  * today's code.
  */
 function checkBothWays(frozen: Codec, events: readonly Event[], gate: FormatGate): void {

@@ -48,7 +48,7 @@ async function everything(store: StoreWriter): Promise<void> {
   await tellCancelsOfCy(store);
   await tellOldTimes(store);
   await store.takeOver({ host: 'nœud-b', pid: 1, startedMs: store.now });
-  // Let this owner write only a fence.
+  // This owner writes only a fence.
   await store.takeOver({ host: 'node-c', pid: 4_000_000, startedMs: store.now });
   await tellTheEnd(store);
 }
@@ -450,7 +450,7 @@ async function tips(store: StoreWriter): Promise<void> {
     settle([{ id: 's', roundId: 'r1', byRound: true, payoutAmount: 30 }]),
   );
   await store.write(
-    // The reward has a bet's id, and leaves the bet unchanged.
+    // The reward has the id of a bet, which it leaves unchanged.
     reward([{ id: 'b', roundId: 'r1', payoutAmount: 2 ** 33, betAmount: 10, playInfo: 'jackpot 🎲' }]),
     reward([{ id: 'void', roundId: 'r3', payoutAmount: 4000, gameCode: '', playInfo: '' }]),
     voided([{ id: 'void', roundId: 'r3', payoutAmount: 4000 }]),

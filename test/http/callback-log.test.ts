@@ -62,7 +62,7 @@ async function aLineEach(workers: number): Promise<void> {
   assert.equal((broken as LogLine).reason, 'timestampMillis: is missing');
 }
 
-// With workers, callbacks are parsed in a worker, but the reason is found in this thread.
+// With workers, callbacks are parsed in a worker, but this thread finds the reason.
 for (const workers of [0, 2]) {
   test(`malformed callbacks are counted, and few lines name the rule; ${workers} workers`, async () => {
     const node = await TestNode.start({ workers, 'callbacks.strict': true });

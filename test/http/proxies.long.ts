@@ -62,7 +62,7 @@ const startNginx: Start = (lines, { folder, port, callbackPort, certificateFile,
     ours,
   ];
   const main = ['daemon off;', `pid ${folder}/nginx.pid;`, 'error_log stderr warn;', 'events {}'];
-  // The workers of a root's nginx would have another user, who may not enter the folder.
+  // If root starts nginx, its workers run as another user, who has no access to the folder.
   if (process.getuid?.() === 0) main.unshift('user root;');
   const file = `${folder}/nginx.conf`;
   writeFileSync(file, `${main.join('\n')}\nhttp {\n${http.join('\n')}\n}\n`);
@@ -132,7 +132,7 @@ async function tryProxy(t: TestContext, heading: string, start: Start): Promise<
       sent.once('error', () => resolve(0));
       sent.end(JSON.stringify(bet('ann', id)));
     });
-  /** Calls as a platform does: again, until there is an answer. A slow machine may need more than one try. */
+  /** Repeats the call until there is an answer, as a platform does. A slow machine may need more than one attempt. */
   const callUntil = async (wanted: number, from: string, id: string, headers?: Record<string, string>) => {
     await until(`${heading} answers ${wanted} to ${from}`, async () => {
       if (child.exitCode !== null) throw new Error(`${program} ended: ${errors}`);

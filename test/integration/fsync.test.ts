@@ -72,7 +72,7 @@ test('the fsync of the log entry returns before the answer is sent', async () =>
     const answer = seen.find((call) => call.args.includes('HTTP/1.1 200 OK') && call.args.includes(`q-${id}`));
     assert.ok(entry !== undefined, `the entry of ${id} is written`);
     assert.ok(answer !== undefined, `the answer of ${id} is sent`);
-    // Only one thread commits. Other threads sync as well when they allocate blocks beyond the end of the data.
+    // Only one thread commits. Other threads also sync, when they allocate blocks beyond the end of the data.
     const commit = seen.filter((call) => call.thread === entry.thread);
     const sync = commit.find((call) => /sync/.test(call.name) && call.startedS >= entry.endedS - 1e-6);
     assert.ok(sync !== undefined && / = 0 /.test(sync.args), 'a sync follows the entry, and succeeds');

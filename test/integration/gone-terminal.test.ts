@@ -11,8 +11,8 @@ import { environment } from '../support/walletd-process.js';
 const MAIN = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url));
 const READY = /"operatorApi":"([^"]+)".*"pid":(\d+).*walletd is ready/;
 /**
- * Skips the test without util-linux's `script`, which gives a command a terminal. Other versions of `script` take
- * different arguments.
+ * Skips the test unless util-linux's `script` is installed, which gives a command a terminal. Other versions of
+ * `script` take different arguments.
  */
 const SCRIPT = { skip: !/util-linux/.test(spawnSync('script', ['--version'], { encoding: 'utf8' }).stdout ?? '') };
 

@@ -93,8 +93,8 @@ async function loadUntilKilled(walletd: WalletdProcess, kill: number, sent: Sent
 }
 
 /**
- * Every answered callback must have been applied, and any of the unanswered ones may have been. The balance must match
- * a subset of the unanswered ones.
+ * Every answered callback must have been applied. Each unanswered one may have been applied. The balance must match a
+ * subset of the unanswered ones.
  */
 async function checkBalances(walletd: WalletdProcess, sent: readonly Sent[]): Promise<void> {
   for (const username of PLAYERS) {

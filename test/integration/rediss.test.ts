@@ -32,7 +32,8 @@ after(async () => {
 });
 
 /**
- * Node.js reads NODE_EXTRA_CA_CERTS only at startup. An operator with a private CA sets it for every Node.js program.
+ * Node.js reads NODE_EXTRA_CA_CERTS only at startup. An operator with a private CA sets this variable for every Node.js
+ * program.
  */
 const trusting = () => ({ WALLETD_STORE: store, NODE_EXTRA_CA_CERTS: certificate.certificateFile });
 

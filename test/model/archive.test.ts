@@ -103,7 +103,7 @@ class OneLife {
   private async step<T>(name: 'put' | 'event', run: () => Promise<T>): Promise<T> {
     if (this.isOver || this.end === `before-${name}`) return await never();
     const result = await run().catch((error: unknown) => {
-      // The stores are closed while the last process may still be writing.
+      // The last process may still be writing while the stores are closed.
       if (this.isOver) return never();
       throw error;
     });
@@ -130,8 +130,8 @@ function told(answer: Answer): ReferenceAnswer {
 }
 
 /**
- * The command that the step sends. From time to time, the commands begin to name different rounds, and later the first
- * rounds again.
+ * The command that the step sends. The commands sometimes switch to different rounds, and later return to the first
+ * ones.
  */
 function maybeCommand(step: Step, n: number, past: readonly CallbackCommand[]): CallbackCommand | undefined {
   if (step.type === 'again') return past[past.length - step.back];

@@ -7,7 +7,7 @@ import { Domain } from '../support/domain.js';
 import { arbitraryStep, USERNAMES } from './arbitrary-commands.js';
 
 /*
- * The times of a round, and not its bytes, determine whether the round is unchanged since it was archived. In random
+ * walletd compares times, not bytes, to find out whether a round has changed since it was archived. In random
  * histories, both methods give the same result. MODEL_RUNS lengthens the run.
  */
 const RUNS = Number(process.env.MODEL_RUNS ?? 3000);

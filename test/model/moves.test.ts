@@ -24,7 +24,7 @@ const BALANCE = 1_000_000;
 type Step =
   | { readonly type: 'bet'; readonly node: number; readonly id: number }
   | { readonly type: 'follow' | 'take' | 'confirm' | 'die'; readonly node: number }
-  /** The outcome of `take` on its way to the other node, and of `own` on its way back. */
+  /** The outcomes of two messages: `take` on its way to the other node, and `own` on its way back. */
   | {
       readonly type: 'hand-over';
       readonly from: number;

@@ -39,7 +39,9 @@ const step: fc.Arbitrary<Step> = fc.record({
   leave: fc.constantFrom(0, 0, 0, 1, 100),
 });
 
-/** Rules with small limits. At a limit on remembered messages, walletd refuses a message and never forgets one. */
+/**
+ * Rules with small limits. At the limit on remembered messages, walletd refuses a new message and forgets no old one.
+ */
 const rules: fc.Arbitrary<Rules> = fc.oneof(
   fc.constant(DEFAULT_RULES),
   arbitraryRules(DEFAULT_RULES).map((any) => ({

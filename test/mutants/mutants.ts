@@ -1,8 +1,8 @@
 import { type Mutant, type Row, toMutant } from './mutant.js';
 
 /*
- * Bugs in lines on which money, or an acknowledged answer, depends. Each is killed by one named test, the fastest that
- * can; `npm run mutants` verifies this. `mutants.test.ts` fails for a row whose text no longer exists, so update the
+ * Bugs in lines on which money, or an acknowledged answer, depends. One named test, the fastest that can, kills each
+ * bug; `npm run mutants` verifies this. `mutants.test.ts` fails for a row whose text no longer exists, so update the
  * row together with the line.
  */
 

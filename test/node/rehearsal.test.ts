@@ -15,7 +15,7 @@ const SETTINGS = settingsWith();
 const MEMORY = { heapMaxBytes: 2 ** 29, recordsMaxBytes: 2 ** 29 };
 const META = { scales: { default: 4, byCurrency: {} } };
 
-/** Rehearses for one round. Returns the types of the executed commands and of their answers, without repetition. */
+/** Rehearses for one round. Returns the distinct types of the executed commands and of their answers. */
 async function rehearsed(listen?: RehearsalDeps['listen']) {
   const endpoints = new Set<string>();
   const answers = new Set<string>();

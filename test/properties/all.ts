@@ -6,5 +6,5 @@ import type { Property } from './property.js';
 import { REFUSALS } from './refusals.js';
 import { UNSEEN } from './unseen.js';
 
-/** All properties that are tested against one operator. */
+/** All properties that are tested on a single operator. */
 export const PROPERTIES = [REFUSALS, COMMUTING, INVERSES, ARRAYS, ...IRRELEVANT, UNSEEN] as readonly Property[];

@@ -9,11 +9,11 @@ import type { Drawn, Outcome, Property } from './property.js';
 const BALANCE = 200;
 
 interface Repeated extends Drawn {
-  /** By message number: the earlier messages that are sent again after this message if they were acknowledged. */
+  /** By message number: earlier messages to send again after this message, provided that they were acknowledged. */
   readonly repeats: ReadonlyMap<number, readonly number[]>;
 }
 
-/** Detects changes that no list shows, by their effect on later answers. */
+/** Changes that no list shows are detected by their effect on later answers. */
 export const UNSEEN: Property<Repeated> = {
   title: 'repeats leave no trace in later answers',
   draw: (random) => {

@@ -18,8 +18,7 @@ export function judgeRepeat(message: Message, first: Answer, again: Answer): Vio
 
 /**
  * The violation in the balance change by a new message; undefined if there is none. An accepted message either changed
- * the balance as its answer says, or changed nothing because it retries an earlier message under a different request
- * id.
+ * the balance as its answer says, or retries an earlier message under a different request id and changed nothing.
  */
 export function judgeMove(message: Message, answer: Answer, before: number, after: number): Violation | undefined {
   const detail = `answered ${describeAnswer(answer)}, and the balance went from ${before} to ${after}`;

@@ -36,7 +36,8 @@ test('the search finds a repeat that is paid twice, and shrinks it', async (t) =
   const sent = sends.map(({ message }) => `${message.endpoint} ${message.txns.length}`);
   const cancelAndReward = ['cancelBets 1', 'winRewards 1'];
   assert.deepEqual([...sent].sort(), cancelAndReward, text);
-  // The deliveries `at once` and `cut` already send a message twice. Otherwise the last step repeats it.
+  // The deliveries `at once` and `cut` already send a message twice. With any other delivery, the last step repeats the
+  // message.
   const last = steps.at(-1);
   const isRepeat = last?.type === 'repeat' || (last?.type === 'send' && last.delivery !== 'once');
   assert.ok(isRepeat && steps.length === sends.length + (last.type === 'repeat' ? 1 : 0), text);

@@ -9,7 +9,7 @@ import type { Message } from '../../src/simulate/message.js';
  *   P4. A refusal does not count as the first answer: the same message may be accepted later, and P1 applies from then on.
  */
 
-/** The promise that an answer, a balance or a list of transactions has broken. */
+/** The promise that was broken by an answer, a balance or a list of transactions. */
 export type Promised =
   | 'a repeat is answered 0, 20002, 20003 or 20004'
   | 'a repeat that is answered 0 has the first balances'

@@ -13,7 +13,7 @@ const RETRY_MS = 50;
 const RETRIES_MAX = 2000;
 const CLOSED_MS = 100;
 
-/** Players who bet and never win, with a naive account of all acknowledged answers. */
+/** Players who bet and never win. Keeps a naive account of all acknowledged answers. */
 export class Bettors {
   /** First answers by bet ID. */
   readonly told = new Map<string, { readonly before: number; readonly after: number }>();
@@ -112,8 +112,8 @@ export class Bettors {
   }
 
   /**
-   * Requests a balance. Balances only fall in this test, so an answer that is higher than an earlier one comes from a
-   * former owner.
+   * Requests a balance. In this test, balances only fall. A balance that is higher than an earlier one therefore comes
+   * from a former owner.
    */
   private ask(username: string): void {
     const heard = this.lowest.get(username) ?? BALANCE;

@@ -2,13 +2,13 @@ import { startOfDay } from '../../src/base/time.js';
 import type { Message } from '../../src/simulate/message.js';
 import type { ReferencePlayer } from '../../src/simulate/model/reference-wallet.js';
 
-/** True time and the largest clock errors of a run, as far as they affect forgetting, in milliseconds. */
+/** The true time and the largest clock errors of a run that affect forgetting, in milliseconds. */
 export interface ForgettingTimes {
   readonly nowMs: number;
   readonly retentionMs: number;
-  /** Maximum by which a change's timestamp may be too early. */
+  /** Maximum time by which a change's timestamp may be too early. */
   readonly stampsBehindMs: number;
-  /** Maximum by which the confirmed time may be ahead. */
+  /** Maximum time by which the confirmed time may be ahead. */
   readonly confirmedAheadMs: number;
 }
 
@@ -33,7 +33,7 @@ export class Forgetting {
     this.firstMs ??= nowMs;
   }
 
-  /** Whether a change made by the message's first attempt may already be forgotten. */
+  /** True if a change by the message's first attempt may already be forgotten. */
   isOld({ number }: Message): boolean {
     return this.isExpired(this.sentMs[number] ?? 0);
   }
@@ -43,7 +43,7 @@ export class Forgetting {
     return timeMs < this.expiredBeforeMs();
   }
 
-  /** Possible states in which walletd has forgotten some of the rounds that these messages name. */
+  /** Possible states after walletd has forgotten some of the rounds that these messages name. */
   worldsOf(world: ReferencePlayer, messages: readonly Message[]): readonly ReferencePlayer[] {
     const beforeMs = this.expiredBeforeMs();
     if ((this.firstMs ?? 0) >= beforeMs) return [];
@@ -98,7 +98,7 @@ function partOf(world: ReferencePlayer, round: Round) {
   };
 }
 
-/** The player without the round, as if it had never existed, but with the money that it moved. */
+/** The player as if the round had never existed, except for the money that it moved. */
 function without(world: ReferencePlayer, round: Round): ReferencePlayer {
   const isKept = (one: { readonly round: string }) => one.round !== round;
   return {

@@ -57,8 +57,8 @@ export interface Table {
 
 /**
  * A new player and their platform. Messages are sent one after another, each until it is answered. Some are sent at the
- * same time, twice, or again much later. The checker keeps track and fails if neither losses nor any order of the
- * messages explain an answer.
+ * same time, twice, or again much later. The checker fails if no loss and no order of the messages can explain an
+ * answer.
  */
 export class Gambler {
   readonly player: Player;

@@ -3,7 +3,9 @@ import type { Random } from './random.js';
 import type { World } from './world.js';
 
 const HOUR_MS = 3_600_000;
-/** Maximum length of a single leap, so that sweeps, confirmed times and dropped rounds occur in between. */
+/**
+ * Maximum length of a single leap. The limit leaves time for sweeps, confirmed times and dropped rounds between leaps.
+ */
 const STEP_MS = 6 * HOUR_MS;
 const STEPS_MAX = 12;
 /** Pause between leaps, during which processes exchange messages. */

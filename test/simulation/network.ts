@@ -9,7 +9,7 @@ import type { SimulatedProcess } from './simulated-process.js';
 import type { VirtualTime } from './virtual-time.js';
 
 const REDIAL_MS = 100;
-/** The time after which a link to a dead machine is abandoned, because that machine sends nothing back. */
+/** The time after which a link to a dead machine is abandoned, because no answer arrives. */
 const SILENT_LINK_MS = 4000;
 /** Message types that are copied in a cheaper way, because packing them took a tenth of the whole run. */
 const FREQUENT: ReadonlySet<PeerMessage['type']> = new Set(['pulse', 'calls', 'replies']);
@@ -187,7 +187,7 @@ export class SimulatedLinks implements PeerLinks {
     for (const tag of [...this.links.keys()]) this.end(tag);
   }
 
-  /** Breaks the link as the end of a process does: the other end notices immediately. */
+  /** Breaks the link as if one process had ended: the other end notices immediately. */
   die(): void {
     this.isClosed = true;
     for (const [tag, link] of this.links) {

@@ -50,21 +50,21 @@ const PLAY_MS = 40_000;
 /** Minimum number of answers per simultaneous player. With fewer, a short run would end before many faults occur. */
 const ANSWERS_MIN = 100;
 /**
- * Minimum of the average time between two faults of a kind. The actual average is drawn from this value up to a
- * multiple of it.
+ * Minimum average time between two faults of a kind. The actual average is drawn from the range between this value and
+ * a multiple of it.
  */
 const REST_MIN_MS = 300;
 const LEAP_REST_MS = 6000;
 const REST_SPREAD = 50;
-/** Modifies the seed for a separate random stream, on which the seed's other draws do not depend. */
+/** Modifies the seed for a separate random stream, so that the seed's other draws stay the same. */
 const MONTHS_CHANCE = 0x1b873593;
 const SETTINGS_CHANCE = 0x2c1b3c6d;
 /** Kinds of faults in a contested plan, with the average time between two of a kind, in milliseconds. */
 const CONTESTED: Readonly<Record<string, number>> = { move: 100, 'cut-store': 1500, slow: 2000 };
 
 /**
- * Derives a plan from a seed. Time leaps only with `hasMonths`, because the checker reports an error if a message for
- * an expired round returns.
+ * Derives a plan from a seed. Time leaps only with `hasMonths`, because otherwise the checker reports an error if a
+ * message for an expired round returns.
  */
 export function planOf(seed: number, operations: number, hasMonths = false): Plan {
   const random = new Random(seed);
@@ -93,8 +93,8 @@ export function planOf(seed: number, operations: number, hasMonths = false): Pla
         ...NAMES,
         ...(memoryMs === undefined ? [] : ARCHIVE_NAMES),
         'assertion',
-        // Include this fault only without a retention period. Otherwise, if no other clock contradicted a clock that is
-        // ahead, the checker would assume that months have passed.
+        // Include this fault only without a retention period. Otherwise, the checker would assume that months have
+        // passed if a clock is ahead and no other clock contradicts it.
         ...(retentionDays === undefined ? ['clock-days'] : []),
       ]),
       ...(retentionDays === undefined ? [] : leaps(months)),

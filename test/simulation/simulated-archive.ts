@@ -42,7 +42,7 @@ export class SimulatedArchive {
   private readonly shards = new Map<number, Kept>();
   /** The server's clock; undefined if the archive is on the nodes' own machine. */
   serverMs: (() => number) | undefined = undefined;
-  /** Contents of the correct archive while a different archive replaces it. */
+  /** Contents of the correct archive, set while a different archive replaces it. */
   private right: ArchiveState | undefined = undefined;
   private readonly marks = new Map<number, ArchiveMark>();
   /** True if a record cannot be read. */

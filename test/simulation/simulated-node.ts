@@ -51,7 +51,7 @@ export interface NodeSettings {
   readonly rules: Rules;
   /** The newest confirmed time recorded in this node's folder. */
   readonly timeRecord: Pick<TimeRecord, 'confirmedMs' | 'write'>;
-  /** Called when only the node's own clock, which is ahead by this much, confirmed the time. */
+  /** Called when only the node's own clock confirmed the time. The argument is how far that clock is ahead. */
   readonly onUnwitnessed: (aheadMs: number) => void;
   /** How long closed rounds stay in memory; undefined if there is no archive. */
   readonly memoryMs: number | undefined;
@@ -204,8 +204,8 @@ export class SimulatedNode {
   ): void {
     const { process, cluster } = this;
     this.inFlight++;
-    // Start the deadline here. Otherwise, a stopped process would execute a late message after the gambler has given up
-    // and moved on.
+    // Start the deadline here. Otherwise, a stopped process would execute a late message after the gambler has given
+    // up.
     const deadlineMs = process.monotonicMs() + patienceMs;
     process.here(() => {
       const answered = (answer: CallbackReply) => {

@@ -79,7 +79,7 @@ export class SimulatedProcess implements Timers, Clock {
     }
   }
 
-  /** Runs a function in this process: now, after the current pause, or never if the process has ended. */
+  /** Runs a function in this process: now, or after the current pause, or never if the process has ended. */
   here(run: () => void): void {
     if (this.isDead) return;
     if (this.isStopped) this.backlog.push(run);

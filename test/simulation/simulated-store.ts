@@ -267,7 +267,7 @@ export class StoreAccess extends OwnersSnapshots implements Wal, SnapshotStore {
         if (isLate?.()) return { type: 'failed', error: new OverdueError() };
         const waitsMs = store.waitsMs(store.serverOf(append.shard));
         try {
-          // After `waitsMs`, when the append is answered, the replicas have the entry.
+          // The replicas have the entry after `waitsMs`, when the append is answered.
           return await this.at(
             append.shard,
             () => this.replicated(append.shard, waitsMs, store.write(append)),

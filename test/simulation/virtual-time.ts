@@ -3,7 +3,7 @@ import type { Cancel, Timers } from '../../src/base/timers.js';
 interface Due {
   readonly atMs: number;
   /**
-   * Order of requests, which breaks ties: of the timers due at the same time, the one that was requested first fires
+   * Order in which timers were requested. Of the timers that are due at the same time, the one requested first fires
    * first.
    */
   readonly order: number;

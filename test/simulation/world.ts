@@ -40,7 +40,7 @@ export interface WorldSettings {
 
 const STORE_ID = '11111111-2222-3333-4444-555555555555';
 const PATIENCE_MS = 3000;
-/** Maximum time that a platform waits. */
+/** Maximum time that a platform waits for an answer. */
 const GIVE_UP_MS = PATIENCE_MS + 500;
 const LOG_LINES_MAX = 400;
 /** The time needed to connect to a different archive. */

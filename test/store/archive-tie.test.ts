@@ -26,7 +26,7 @@ function tieTo(archiveId: string | undefined): ArchiveTie {
 }
 
 /**
- * Checks that the first caller that names an archive wins, and that a caller that names a different one receives the
+ * Checks that the first caller to name an archive wins, and that a caller with a different archive receives the
  * winner's id.
  */
 async function namesOneArchive(meta: MetaStore): Promise<void> {

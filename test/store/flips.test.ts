@@ -28,7 +28,7 @@ interface Flip {
   readonly bit: number;
 }
 
-/** Random numbers, which are the same for the same seed. */
+/** Random numbers that are determined by a seed. */
 function randomOf(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {
@@ -37,7 +37,7 @@ function randomOf(seed: number): (below: number) => number {
   };
 }
 
-/** Returns an offset that is in use within a page: in its header with the node offsets, or in its nodes. */
+/** Returns an offset within the used part of a page: its header with the node offsets, or its nodes. */
 function usedAt(bytes: Buffer, page: number, kind: string, random: (below: number) => number): number {
   const start = page * PAGE;
   if (kind === 'meta') return start + random(200);

@@ -59,7 +59,7 @@ test('a setting permits weak durability, but neither a replica nor an old versio
   assert.throws(() => refuseServer({ ...FACTS, major: 11 }, true), { name: 'ServerRefused' });
 });
 
-/** Makes the folder's owner the owner of the file. */
+/** Changes the file's owner to the owner of the folder. */
 function chownLike(folder: string, file: string): void {
   const { uid, gid } = statSync(folder);
   chownSync(file, uid, gid);

@@ -99,8 +99,8 @@ interface Checked {
 }
 
 /**
- * Checks a head on a master that accepts it. `confirmed` is the master's answer to WAIT or WAITAOF, or a function of the
- * number of times that it was asked.
+ * Runs a head check that the master accepts. `confirmed` is the master's answer to WAIT or WAITAOF, or a function that
+ * returns the answer to the nth request.
  */
 async function checkHead(durability: Durability, confirmed: unknown): Promise<Checked> {
   const calls: unknown[][] = [];

@@ -4,8 +4,8 @@ import { after } from 'node:test';
 const children = new Set<ChildProcess>();
 
 /**
- * Ends a child process after the tests. A child that a failed test leaves running would keep the test file, and thus
- * the whole run, from ending.
+ * Ends a child process after the tests. If a failed test left a child running, neither the test file nor the whole run
+ * would end.
  */
 export function endAfterTests<T extends ChildProcess>(child: T): T {
   children.add(child);
@@ -18,5 +18,5 @@ function endChildren(): void {
 }
 
 process.on('exit', endChildren);
-// Skipped in programs that use these helpers but are not tests.
+// Programs that use these helpers but are not tests skip this.
 if (process.env.NODE_TEST_CONTEXT !== undefined) after(endChildren);

@@ -14,7 +14,7 @@ export class PlatformClient {
 
   constructor(
     private readonly url: string,
-    /** Closes a connection without an answer for this long; 0 means never. */
+    /** Closes a connection that gets no answer for this long; 0 means never. */
     private readonly silenceMaxMs = 0,
     /** Returns additional headers for a request with this body. */
     private readonly headersOf: (body: string) => Record<string, string> = () => ({}),

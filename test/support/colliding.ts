@@ -132,7 +132,7 @@ const BASIS = 0x811c9dc5;
  * FNV-1a. `targets` are the hashes to reach.
  */
 export function collidingUsernames(targets: readonly number[], count: number): string[] {
-  // The full stop keeps the text in the representation with one byte per unit; see src/wallet/records/bytes.ts.
+  // The period keeps the text in the form with one byte per unit; see src/wallet/records/bytes.ts.
   const { step, unstep } = fnv(BASIS);
   const start = [(1 + FORWARD + BACK_MAX) * 3, '.'.charCodeAt(0)].reduce(step, BASIS);
   return collidingTexts({ start, step, unstep }, targets.map(unfinished), count).map((text) => `.${text}`);

@@ -40,7 +40,7 @@ const SNAPSHOT_ID = 'aaaaaaaaaaaaaaaa';
 /** Sizes of small memory blocks, so that a few bets fill several blocks. */
 export const TINY: TableSizes = { segmentRows: 4, pageBytes: 1024 };
 
-/** A shard without actor, log or clock. Decides, applies, and keeps the events. */
+/** A shard without actor, log or clock. It decides commands, applies their events and keeps the events. */
 export class Domain {
   wallets = new Wallets(TINY);
   readonly events: Event[] = [];
@@ -132,7 +132,7 @@ export class Domain {
     this.wallets = throughSnapshot(this.wallets);
   }
 
-  /** Wallets replayed from the events, after encoding them into a log entry and decoding it. */
+  /** Wallets that are replayed from the events, after the events have been encoded into a log entry and decoded. */
   replayed(): Wallets {
     const wallets = new Wallets(TINY);
     for (const event of throughLog(this.events)) apply(wallets, event);
@@ -149,7 +149,7 @@ function namesOf(image: Buffer): RoundName & { ids: string[]; rewardIds: string[
   return { productId, roundId, ids: idsOf('bet', 'tip', 'tombstone'), rewardIds: idsOf('reward') };
 }
 
-/** The same wallets after encoding them into a snapshot and decoding it. */
+/** The same wallets, encoded into a snapshot and decoded. */
 export function throughSnapshot(wallets: Wallets, chunkBytesMax = 2000): Wallets {
   const codec = new SnapshotCodec(STORE_ID, undefined, TINY);
   const chunks: ReturnType<ChunkWriter['seal']>[] = [];
@@ -183,7 +183,7 @@ type Envelope = Partial<Pick<CallbackCommand, 'id' | 'timestampMillis' | 'produc
 const envelope = { id: 'req', timestampMillis: 1000, productId: 'P1', currency: 'THB', username: 'ann' };
 const game = { gameCode: 'g', playInfo: 'p' };
 
-/** Commands with default values for the fields that a test does not care about. */
+/** Commands with default values for fields that do not matter in a test. */
 export const commands = {
   checkBalance: (over: Envelope = {}): CheckBalanceCommand => ({ type: 'checkBalance', ...envelope, ...over }),
   place: (txns: readonly (Partial<PlaceTxn> & { id: string })[], over: Envelope = {}): CallbackCommand => ({

@@ -4,8 +4,8 @@ import { isMainThread } from 'node:worker_threads';
 const END_SECONDS = 30;
 
 /*
- * `node --import` loads this module before each test file. If a test file is still running that long after its last
- * test, it fails and lists its open resources. Without this module, the runner would wait for the file.
+ * `node --import` loads this module before each test file. A test file that is still running this long after its last
+ * test fails and lists its open resources. Without this module, the runner would wait for the file.
  */
 const file = process.argv[1] ?? '';
 // Threads and programs that a test starts load this module, too.
@@ -13,8 +13,8 @@ if (isMainThread && process.env.NODE_TEST_CONTEXT !== undefined && /\.(test|long
   const { after } = await import('node:test');
   after(() => {
     let left = END_SECONDS;
-    // Count the seconds instead of reading a clock: if the machine stood still for 30 seconds, the file had no time to
-    // end.
+    // Count the seconds instead of reading a clock: if the machine was suspended for 30 seconds, the file had no time
+    // to end.
     setInterval(() => {
       if (--left > 0) return;
       const open = process.getActiveResourcesInfo().join(', ');

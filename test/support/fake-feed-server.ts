@@ -11,7 +11,7 @@ export class FakeFeedServer {
   /** Bodies of the requests that created the feed. */
   readonly definitions: unknown[] = [];
   acknowledged = 0;
-  /** Answers this status to every request. */
+  /** Status of the answer to every request. */
   refusal: number | undefined = undefined;
   private readonly server: Server = createServer((request, response) => void this.answer(request, response));
 

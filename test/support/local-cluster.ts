@@ -180,8 +180,8 @@ export class LocalCluster {
   }
 
   /**
-   * Waits until all shards are served by other nodes than this one. Does not query this node, because a node that is
-   * cut off may not have noticed.
+   * Waits until other nodes serve all shards. Does not query this node, because a node that is cut off may not have
+   * noticed.
    */
   async servedWithout(i: number): Promise<void> {
     await until('all its shards are served by others', async () => {

@@ -34,7 +34,7 @@ export class NatsServer {
     await until('nats-server listens', () => isListening(this.port));
   }
 
-  /** Runs `use` with a connection of the test's own. */
+  /** Runs `use` with a separate connection for the test. */
   async manage<T>(use: (manager: JetStreamManager) => Promise<T>): Promise<T> {
     const connection = await connectNats({ servers: `127.0.0.1:${this.port}` });
     try {

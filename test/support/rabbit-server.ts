@@ -7,7 +7,7 @@ import { endAfterTests } from './children.js';
 import { makeTempFolder } from './temp-folder.js';
 import { until } from './until.js';
 
-/** Debian's script on the PATH changes the user; this one does not. */
+/** Unlike Debian's script on the PATH, this script does not change the user. */
 const SERVER = '/usr/lib/rabbitmq/bin/rabbitmq-server';
 const hasServer = existsSync(SERVER) && spawnSync('epmd', ['-names']).error === undefined;
 /** The reason to skip a test; false if RabbitMQ is installed. */
@@ -27,7 +27,7 @@ export class RabbitServer {
 
   static async start(): Promise<RabbitServer> {
     const server = new RabbitServer(await freePort(), await freePort(), await freePort());
-    // A port mapper of Erlang's own would stay behind after the test.
+    // Erlang's own port mapper would keep running after the test.
     const args = ['-port', String(server.mapperPort), '-address', '127.0.0.1'];
     server.mapper = endAfterTests(spawn('epmd', args, { stdio: 'ignore' }));
     try {
@@ -60,7 +60,7 @@ export class RabbitServer {
       RABBITMQ_CONFIG_FILE: `${path}/none`,
       RABBITMQ_CONF_ENV_FILE: `${path}/none`,
     };
-    // A group of its own, because the script starts Erlang as its child.
+    // Use a separate process group, because the script starts Erlang as its child.
     this.child = endAfterTests(spawn(SERVER, [], { env, stdio: 'ignore', detached: true }));
     await until('RabbitMQ answers', async () => {
       if (this.child?.exitCode !== null) throw new Error(`rabbitmq-server ended with ${this.child?.exitCode}`);
@@ -68,7 +68,7 @@ export class RabbitServer {
     });
   }
 
-  /** Runs `use` with a connection of the test's own. */
+  /** Runs `use` with a separate connection for the test. */
   async manage<T>(use: (connection: ChannelModel) => Promise<T>): Promise<T> {
     const connection = await connect(this.url);
     connection.on('error', () => {});

@@ -14,9 +14,9 @@ interface Ran {
 const EVENTS = ['SIGTERM', 'SIGINT', 'SIGHUP', 'exit'];
 
 /**
- * Runs a command in this process, where all modules are already loaded. Use this for tests of a command's effects and
- * output rather than its process, and for only one command at a time. `export` writes directly to stdout and therefore
- * needs its own process, as does a `serve` that really serves.
+ * Runs a command in this process, where all modules are already loaded. Use it to test a command's effects and output,
+ * but not its process, and for one command at a time. `export` writes directly to stdout and therefore needs its own
+ * process, as does a `serve` that really serves.
  */
 export async function runCommand(args: readonly string[], env: Record<string, string> = {}): Promise<Ran> {
   const printed = { stdout: '', stderr: '' };

@@ -3,7 +3,7 @@ import type { Settings } from '../../src/config/schema.js';
 
 /** The default settings with some changed by path, for example `{ 'void.amounts': 'request' }`. */
 export function settingsWith(changes: Readonly<Record<string, unknown>> = {}): Settings {
-  // Test runs choose the HTTP library (test/http/on-node-http.long.ts).
+  // The test run chooses the HTTP library (test/http/on-node-http.long.ts).
   const { WALLETD_HTTP_LIBRARY } = process.env;
   // A rehearsal would make each start a second longer.
   const settings = loadSettings({ WALLETD_HTTP_LIBRARY, WALLETD_REHEARSAL_MAX_MS: '0' });

@@ -9,9 +9,7 @@ export function makeTempFolder(): { path: string; remove: () => void } {
   return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
 }
 
-/**
- * The path of a new folder, which is removed after the test that calls this, or outside a test, after the file's tests.
- */
+/** The path of a new folder. It is removed after the calling test or, outside a test, after the file's tests. */
 export function newTempFolder(): string {
   const folder = makeTempFolder();
   after(() => folder.remove());

@@ -7,7 +7,7 @@ export type LogLine = { readonly level: string; readonly message: string; readon
 
 /** A complete walletd in this process, on free ports and with its own folder. */
 export class TestNode {
-  /** Resolves when the node can no longer serve any caller, to the exit code with which it asks to exit. */
+  /** Resolves when the node can no longer serve any caller. The value is the exit code that the node requests. */
   readonly useless: Promise<number>;
   /** Log lines of the main thread, except `debug` lines. */
   readonly logLines: LogLine[] = [];

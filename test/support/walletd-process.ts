@@ -56,7 +56,10 @@ export class WalletdProcess {
     return walletd;
   }
 
-  /** The process ID of the server itself, which is the launcher's process or, under a tracer, a child of the tracer. */
+  /**
+   * The process ID of the server itself. The server replaces the launcher in its process; under a tracer, it is a child
+   * of the tracer.
+   */
   get pid(): number {
     const ready = this.log.find((line) => line.msg === 'walletd is ready');
     return Number(ready?.pid);

@@ -140,7 +140,7 @@ test('there are no import cycles', () => {
   for (const file of files) visit(file, []);
 });
 
-/** True if the import is of a hash function, which depends only on its input. */
+/** True if a hash function is imported, because its result depends only on its input. */
 const isPure = ({ from, to }: (typeof imports)[number]) => from === 'wallet/audit-chain.ts' && to === 'node:crypto';
 
 test('the domain and base folders use no package and no Node I/O', () => {

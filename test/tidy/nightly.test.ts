@@ -12,7 +12,7 @@ interface Ended {
   readonly stderr: string;
 }
 
-/** Runs a script of the project in a folder where the commands that it calls are these scripts. */
+/** Runs a script of the project in a folder where these scripts replace the commands that it calls. */
 function runWith(script: string, commands: Readonly<Record<string, string>>): Ended {
   const folder = makeTempFolder();
   const place = (path: string) => join(folder.path, path);

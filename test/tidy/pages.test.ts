@@ -29,7 +29,7 @@ function brokenLinks(page: Page): string[] {
 /** Files created by a build or a run, which a fresh clone does not have. */
 const IGNORED = readFileSync(join(ROOT, '.gitignore'), 'utf8').split('\n');
 
-/** Paths in backticks that do not exist. A position or an item in the file may follow the path. */
+/** Paths in backticks that do not exist. The path may be followed by a position or an item in the file. */
 function brokenPaths({ text }: Page): string[] {
   const paths = [...text.matchAll(/`((?:src|test|bench|config|docs)\/[\w./-]*)/g)].map(([, path = '']) => path);
   return paths.filter((path) => !exists(path) && !IGNORED.includes(path));

@@ -186,7 +186,7 @@ export function richer(wallet: Wallet, amount: number): Wallet {
   return copy;
 }
 
-/** The same store, except for one entry of shard 0. */
+/** The same store with one entry of shard 0 changed. */
 export function withEntry(
   { reader, format }: WrittenStore,
   lsn: string,

@@ -11,9 +11,8 @@ import { addresses, firstBet } from './guide.js';
 import { HELP, Orders } from './orders.js';
 
 /*
- * A cluster to try by hand, built from the parts of the fault tests. All child processes end with the program: each is
- * registered when it starts and is ended when the program exits, even if it exits early. The cluster holds no real
- * money, so shutdown does not wait.
+ * A cluster to try by hand, built from the parts of the fault tests. Each child process is registered when it starts,
+ * so that the program ends it at exit, even after an error. The cluster holds no real money, so shutdown does not wait.
  */
 const NODES = 3;
 const SHARDS = 12;

@@ -6,7 +6,7 @@ import { Housekeeper } from '../../src/upkeep/housekeeper.js';
 
 const IDLE_MS = 60_000;
 
-/** Counts the calls that it gets. */
+/** Counts its calls. */
 class CountingShard {
   packed = 0;
   compacted = 0;

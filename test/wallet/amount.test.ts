@@ -109,7 +109,7 @@ test('errors of two ulps are tolerated, but not errors of three ulps', () => {
         const exact = Number(formatUnits(units, decimals));
         const neighbour = exact + steps * ulpOf(exact);
         if (neighbour < 0 || ulpOf(neighbour) !== ulpOf(exact) || ulpOf(exact) * 10 ** decimals <= 1e-6) return;
-        // Three steps from one amount may be only two from the next amount, and are then tolerated for that amount.
+        // A value three steps from one amount may be only two steps from the next, and then counts as that amount.
         const other = nearestUnits(neighbour, decimals);
         if (other !== units) return;
         assert.equal(tryUnits(neighbour, decimals), Math.abs(steps) <= 2 ? units : undefined);

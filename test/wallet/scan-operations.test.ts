@@ -10,7 +10,7 @@ import {
 import type { Wallets } from '../../src/wallet/state/wallets.js';
 import { Domain, throughSnapshot } from '../support/domain.js';
 
-/** Number of players; one turn does not examine this many. */
+/** Number of players, more than one turn examines. */
 const PLAYERS = 1100;
 const ANYTHING: WantedOperations = {
   by: undefined,

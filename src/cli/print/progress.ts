@@ -6,7 +6,7 @@ import type { RetryPolicy } from '../../ports/retry-policy.js';
 import { formatAge } from './format.js';
 import { printable } from './printable.js';
 
-/** The bar appears after this time, so that quick work shows none. */
+/** The bar appears after this time, so that quick work shows no bar. */
 const QUICK_MS = 1000;
 const STEP_MS = 100;
 /** The remaining time is estimated from this many steps, which cover five seconds. */

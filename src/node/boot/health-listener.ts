@@ -23,7 +23,7 @@ export class HealthListener {
   ) {}
 
   /**
-   * Opens the listener; returns undefined if the settings want none. Rejects with a readable message if the port is in
+   * Opens the listener; returns undefined if the settings name none. Rejects with a readable message if the port is in
    * use.
    */
   static async maybeOpen({ host, port }: Settings['health'], readiness: () => Readiness, counts: ConnectionCounts) {

@@ -84,7 +84,7 @@ export interface Parts {
   readonly callbacks: CallbackServer;
   readonly admin: AdminServer;
   readonly verifier: StoreVerifier;
-  /** The listener for load balancers; undefined if the settings want none. */
+  /** The listener for load balancers; undefined if the settings name none. */
   readonly health: HealthListener | undefined;
   readonly certificates: Certificates;
   readonly recorder: Recorder;

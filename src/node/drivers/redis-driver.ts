@@ -7,7 +7,7 @@ import type { Driver, StoreSettings } from './driver.js';
 
 export function redisDriver({ store, storePrefix: prefix, durability: text, redis }: StoreSettings): Driver {
   const address = addressOf(store);
-  const durability = parseDurability(text) as Durability; // the schema has already checked the values
+  const durability = parseDurability(text) as Durability; // The schema has already checked the values.
   const { trustConfig } = redis;
   const openAs = async (isReadOnly: boolean): Promise<Store> => {
     const { RedisStore } = await import('../../store/redis/redis-store.js');

@@ -59,8 +59,8 @@ export class Certificates {
   }
 
   /**
-   * Gives changed certificates to their listeners. If a new certificate cannot be used, the error is logged, and the
-   * old one stays in use.
+   * Passes changed certificates to their listeners. If a new certificate is unusable, logs the error and keeps the old
+   * one in use.
    */
   readAgain(serve: ByListener<(tls: Tls) => void>, log: Logger): void {
     for (const listener of LISTENERS) {

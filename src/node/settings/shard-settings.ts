@@ -6,7 +6,7 @@ import type { Settings } from '../../config/schema.js';
  * is sent as part of `store`, because each worker opens a connection of its own.
  */
 const NAMES = [
-  // the store, and this node's own files
+  // The store, and this node's own files.
   'store',
   'storePrefix',
   'archive',
@@ -14,13 +14,13 @@ const NAMES = [
   'redis',
   'postgres',
   'nodeFolder',
-  // callbacks
+  // Callbacks.
   'callbacks',
   'money',
   'txnsMax',
   'requestDeadlineMs',
   'statusCodes',
-  // decisions
+  // Decisions.
   'decisions',
   'duplicates',
   'round',
@@ -35,10 +35,10 @@ const NAMES = [
   'historyMax',
   'retention',
   'clock',
-  // snapshots
+  // Snapshots.
   'snapshots',
   'history',
-  // limits and log
+  // Limits and log.
   'memory',
   'limits',
   'log',

@@ -23,7 +23,7 @@ export class Keys {
     return { stream: `${trial}:snapshot`, head: `${trial}:head` };
   }
 
-  /** The hash that a feed writes, to wait until the replicas have what it read of the shard. */
+  /** A feed writes this hash to wait until the replicas have every entry of the shard that it has read. */
   settled(shard: number): string {
     return `${this.prefix}:{${shard}}:table-settled`;
   }

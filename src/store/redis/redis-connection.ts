@@ -139,8 +139,8 @@ export class RedisConnection {
     const { username, password, db, ...options } = this.options;
     const connector = options.sentinels === undefined ? {} : { Connector: QuietSentinels as unknown as Connector };
     const redis = new Redis({ ...options, ...PLAIN, ...connector, commandTimeout });
-    // When the connection fails, ioredis often rejects with only "Connection is closed." The preceding `error` event has
-    // the cause.
+    // When the connection fails, ioredis often rejects with only "Connection is closed." The preceding `error` event
+    // names the cause.
     let cause: Error | undefined;
     redis.on('error', (error: Error) => {
       cause = error;

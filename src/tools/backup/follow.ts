@@ -220,6 +220,6 @@ async function pause(signal: AbortSignal): Promise<void> {
   try {
     await delay(PAUSE_MS, undefined, { signal });
   } catch {
-    // The abort of the wait ends the caller's loop.
+    // Ignore the error, because the aborted wait ends the caller's loop.
   }
 }

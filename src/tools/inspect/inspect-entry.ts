@@ -23,7 +23,7 @@ export async function inspectEntry(
 
 export interface Orphan {
   readonly entry: Entry;
-  /** True if the log does contain this entry. */
+  /** True if the log contains this entry. */
   readonly isInLog: boolean;
 }
 

@@ -14,7 +14,7 @@ const OWNERS_MAX = INDEX_END / INDEXES;
  * apart.
  */
 export class MovedRecords {
-  /** The source shards of the players with a hash, by hash and new shard. There is almost always only one. */
+  /** The source shards of players, by the players' hash and new shard. There is almost always only one. */
   private readonly sources = new Map<number, number[]>();
 
   constructor(

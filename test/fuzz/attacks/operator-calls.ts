@@ -129,7 +129,7 @@ function mutated(random: Random, { method, target, type, body = '' }: Call) {
   const text = isJson ? Buffer.from(mutateJson(random, body)) : Buffer.from(body);
   return {
     method: random.oneIn(15) ? random.pick(METHODS) : method,
-    // Use only printable characters, because a different attack covers targets that the HTTP parser refuses.
+    // Use only printable characters, because another attack covers targets that the HTTP parser refuses.
     target: random.oneIn(6)
       ? `/${mutateBytes(random, Buffer.from(target.slice(1)))
           .toString('latin1')

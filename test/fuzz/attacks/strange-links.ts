@@ -38,7 +38,7 @@ export const strangeLinks: Attack = {
     const parts = [random.oneIn(8) ? mutateBytes(random, request) : request, ...frames].filter(
       ({ length }) => length > 0,
     );
-    // Sometimes wait longer than the listener, which disconnects an unknown process that waits.
+    // Sometimes wait so long that the listener disconnects the unknown process.
     const ending = random.oneIn(20) ? 'outstays' : random.pick(['waits', 'half-closes', 'vanishes', 'resets'] as const);
     return [sending('nodes', parts, { pause: random.between(0, PAUSE_MAX_MS), areSound: false, ending })];
   },

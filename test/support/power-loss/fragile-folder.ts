@@ -53,8 +53,8 @@ export class FragileFolder {
   }
 
   /**
-   * Call this after killing the folder's processes. Keeps only synced data; with `random`, also keeps some of the rest.
-   * Returns the number of unsynced changes.
+   * Simulates the power loss, after the folder's processes have been killed. Keeps only synced data; with `random`,
+   * also some of the rest. Returns the number of unsynced changes.
    */
   losePower(random?: Random): number {
     const disk = this.read();

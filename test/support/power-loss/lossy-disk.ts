@@ -3,7 +3,7 @@ import type { Random } from '../../simulation/random.js';
 import type { JournalRecord } from './journal.js';
 import { LossyFile } from './lossy-file.js';
 
-/** A change to the names in a folder: the file that a name now refers to, if any. */
+/** A change to a name in a folder: the file to which the name now refers, if there is one. */
 interface Renaming {
   readonly at: number;
   readonly names: readonly (readonly [path: string, file: LossyFile | undefined])[];

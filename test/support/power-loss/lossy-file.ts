@@ -4,7 +4,7 @@ import { GrowingBytes } from './growing-bytes.js';
 /** Some disks write 512-byte sectors atomically; most file systems write pages atomically. */
 const SECTOR_BYTES = [512, 4096] as const;
 
-/** A write, or a new length if there is no data. */
+/** A write. Without data, it is a change of the file's length. */
 interface Change {
   readonly at: number;
   readonly offset: number;

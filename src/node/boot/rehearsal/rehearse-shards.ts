@@ -21,14 +21,17 @@ import { untilWarm } from './until-warm.js';
 const STORE_ID = '00000000-0000-4000-8000-000000000000';
 const SHARD = 0;
 const PLAYERS = 32;
-/** One of this many players goes through the listener, because its connection also costs the thread a client's work. */
+/**
+ * One player in this many uses the listener. The others do not, because this thread also does the work of the client at
+ * each connection.
+ */
 const PLAYERS_PER_CONNECTION = 4;
 export const CONNECTIONS = PLAYERS / PLAYERS_PER_CONNECTION;
 const OPENING_BALANCE = 1_000_000_000;
 const TABLE_SIZES: TableSizes = { segmentRows: 1024, pageBytes: 65_536 };
 const NO_SNAPSHOTS = { everyEntries: 0, everyMs: 0, keep: 1, historyBytesMax: 0 };
 
-/** Sends requests, one at a time, and resolves when the last one is answered. */
+/** Sends requests one at a time. Resolves when the last one is answered. */
 export type Play = (of: number, requests: readonly Rehearsed[]) => Promise<void>;
 
 export interface RehearsalDeps {
@@ -54,9 +57,9 @@ export interface Rehearsal {
 }
 
 /**
- * Executes callbacks on a shard that exists only for this, until they take no less time than before, or for `maxMs`.
- * V8 compiles the code of the path meanwhile, so that the thread's first real callbacks do not wait for the compiler.
- * Nothing of it remains: no file, no log line, no metric.
+ * Executes callbacks on a temporary shard until they stop getting faster, or for `maxMs`. Meanwhile V8 compiles the
+ * code, so that the thread's first real callbacks do not wait for the compiler. The rehearsal leaves no file, no log
+ * line and no metric.
  */
 export async function rehearseShards(deps: RehearsalDeps): Promise<Rehearsal> {
   const startedMs = systemClock.monotonicMs();
@@ -130,7 +133,7 @@ async function scratchHost({ codec, rules, limits, observer }: RehearsalDeps): P
     onFenced: () => {},
     writeOrphans: async () => '',
     loopIdleMs: () => performance.eventLoopUtilization().idle,
-    // Players are hibernated meanwhile, because real ones are after a start.
+    // Players hibernate during the rehearsal, because after a start the real players are hibernated too.
     idleMs: 100,
     replayWindowMs: 60_000,
     archive: undefined,

@@ -11,7 +11,7 @@ import { rulesOf } from '../../settings/rules.js';
 import { rulesThrough, type ShardThreadSettings } from '../shard-thread.js';
 import { type RehearsalDeps, rehearseShards } from './rehearse-shards.js';
 
-/** With these rules, every product is served and no session is required. */
+/** Rules that accept every product and require no session. */
 const NO_CHECKS: Partial<Rules> = { products: new Map(), productsUnlisted: 'accept', sessionToken: 'ignore' };
 
 type RehearsedThread = Pick<ShardThreadSettings, 'settings' | 'meta' | 'heapMaxBytes' | 'recordsMaxBytes'>;

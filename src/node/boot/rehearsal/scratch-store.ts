@@ -2,7 +2,7 @@ import { compareLsn, type Lsn } from '../../../ports/lsn.js';
 import type { SnapshotStore, StoredSnapshot } from '../../../ports/snapshot-store.js';
 import type { Append, AppendOutcome, Head, MakeFence, Takeover, Wal } from '../../../ports/wal.js';
 
-/** A store with one log, for a rehearsal. It keeps the log's head and its fence, and forgets every other entry. */
+/** A store with one log, for a rehearsal. It keeps the log's head and its fence, and drops every other entry. */
 export class ScratchStore implements Wal, SnapshotStore {
   private fenced: Takeover | undefined = undefined;
 

@@ -1,6 +1,6 @@
 import type { Clock } from '../../../base/clock.js';
 
-/** A round is no faster than before if it takes at least this share of the fastest earlier one. */
+/** A round counts as no faster if it takes at least this share of the fastest earlier round. */
 const NO_FASTER = 0.97;
 /** Number of rounds in a row that must be no faster, because a single one may have been disturbed. */
 const ROUNDS = 8;

@@ -79,7 +79,7 @@ async function answer(id: number, request: FeedRequest): Promise<void> {
   try {
     tell(await (await feeds).answer(request, wait.signal));
   } catch (error) {
-    // The store could not be opened. The next request starts another process.
+    // The store could not be opened. The next request starts a new process.
     tell({ type: 'failed', reason: messageOf(error) });
     process.disconnect?.();
   }
