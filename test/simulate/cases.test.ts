@@ -64,6 +64,16 @@ test('every rule and endpoint has cases, and each case has a unique name', () =>
   assert.deepEqual([...asked].sort(), [...ENDPOINTS].sort());
 });
 
+test('two connections deliver each of the eleven messages at the same time', () => {
+  const steps = CASES.flatMap((one) => one.steps(new Platform()));
+  const twice = steps.flatMap((step) => {
+    const [what] = step;
+    if (!('how' in what) || what.how !== 'at-once') return [];
+    return what.messages.filter((message, n) => what.messages.indexOf(message) < n);
+  });
+  assert.deepEqual([...new Set(twice.map(({ endpoint }) => endpoint))].sort(), [...ENDPOINTS].sort());
+});
+
 test('after a lost answer the judge accepts both outcomes and no other', () => {
   const platform = new Platform();
   const bet = platform.bet('b1', 100);

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import type * as reference from '../../src/simulate/model/reference-wallet.js';
 import type { RuleName } from '../../src/simulate/rules.js';
 import type * as operator from './reference-operator.js';
+import { WRONG_ANSWERS } from './wrong-answers.js';
 
 /** A planted bug: one changed passage in the source text of the wallet or of the operator around it. */
 export interface Mutant {
@@ -16,7 +17,7 @@ export interface Mutant {
   readonly nth?: number;
 }
 
-type Row = readonly [rule: RuleName, bug: string, from: string, to: string, nth?: number];
+export type Row = readonly [rule: RuleName, bug: string, from: string, to: string, nth?: number];
 
 const WALLET: readonly Row[] = [
   [
@@ -949,6 +950,7 @@ export function withDecimals(decimals: number): Mutant {
 export const MUTANTS: readonly Mutant[] = [
   ...WALLET.map((row) => toMutant('wallet', row)),
   ...OPERATOR.map((row) => toMutant('operator', row)),
+  ...WRONG_ANSWERS.map((row) => toMutant('operator', row)),
 ];
 
 export const UNSEEN: readonly Mutant[] = FREE.map((row) => toMutant('operator', row));

@@ -1,4 +1,9 @@
 import type { Case } from '../case.js';
+import { BY_ROUND } from '../platform.js';
+
+/** Amounts that other messages of a bet carry. */
+const STAKE = { betAmount: 100 };
+const PAYOUT = { payoutAmount: 250 };
 
 /** Amounts that a message repeats from other messages, and amounts that doubles round. */
 export const AMOUNTS: readonly Case[] = [
@@ -61,6 +66,132 @@ export const AMOUNTS: readonly Case[] = [
       [p.adjust('b1', 150), [900, 850]],
       [p.settle('b1', 250, { betAmount: 100 }), [850, 1100]],
       [p.void('b1', 150, 250), [1100, 1000]],
+    ],
+  },
+  {
+    rule: 'stake',
+    name: 'a bet that names a payout, too, takes its stake',
+    steps: (p) => [
+      [p.bet('b1', 100, PAYOUT), [1000, 900]],
+      [p.bet('b2', 901, PAYOUT), 10002],
+      [p.settle('b1', 30), [900, 930]],
+      [p.balance(), [930]],
+    ],
+  },
+  {
+    rule: 'waiting',
+    name: 'a WAITING bet and its confirmation that name a payout, too, take the stake once',
+    steps: (p) => [
+      [p.bet('b1', 100, { status: 'WAITING', ...PAYOUT }), [1000, 900]],
+      [p.bet('b1', 100, PAYOUT), [900, 900]],
+      [p.settle('b1', 30), [900, 930]],
+    ],
+  },
+  {
+    rule: 'adjust',
+    name: 'an adjustment that names a payout, too, replaces the stake',
+    steps: (p) => [
+      [p.bet('b1', 100), [1000, 900]],
+      [p.adjust('b1', 150, PAYOUT), [900, 850]],
+      [p.cancel('b1', 150), [850, 1000]],
+    ],
+  },
+  {
+    rule: 'cancel',
+    name: 'a cancel that names a payout, too, gives back the stake',
+    steps: (p) => [
+      [p.bet('b1', 100), [1000, 900]],
+      [p.cancel('b1', 100, PAYOUT), [900, 1000]],
+      [p.bet('b2', 100), [1000, 900]],
+      [p.cancel('b2', 100, { status: 'REJECT', ...PAYOUT }), [900, 1000]],
+      [p.balance(), [1000]],
+    ],
+  },
+  {
+    rule: 'cancel',
+    name: 'a cancel that names no stake gives back what was taken',
+    steps: (p) => [
+      [p.bet('b1', 100), [1000, 900]],
+      [p.cancel('b1', 0), [900, 1000]],
+      [p.balance(), [1000]],
+    ],
+  },
+  {
+    rule: 'cancel',
+    name: 'the cancel of a round that names no stakes, or a payout, too, gives back the stakes',
+    steps: (p) => [
+      [p.bet('b1', 100), [1000, 900]],
+      [p.bet('b2', 200), [900, 700]],
+      [p.cancel('c1', 0, { ...BY_ROUND, ...PAYOUT }), [700, 1000]],
+      [p.balance(), [1000]],
+    ],
+  },
+  {
+    rule: 'void',
+    name: 'a void that names no payout takes back what was paid',
+    steps: (p) => [
+      [p.bet('b1', 100), [1000, 900]],
+      [p.settle('b1', 250), [900, 1150]],
+      [p.void('b1', 100, 0), [1150, 1000]],
+      [p.balance(), [1000]],
+    ],
+  },
+  {
+    rule: 'void',
+    name: 'the void of a lost bet that names a payout gives back the stake',
+    steps: (p) => [
+      [p.bet('b1', 100), [1000, 900]],
+      [p.settle('b1', 0), [900, 900]],
+      [p.void('b1', 100, 250), [900, 1000]],
+      [p.balance(), [1000]],
+    ],
+  },
+  {
+    rule: 'rollback',
+    name: 'a rollback that names no amounts takes back what was paid',
+    steps: (p) => [
+      [p.bet('b1', 100), [1000, 900]],
+      [p.settle('b1', 250), [900, 1150]],
+      [p.rollback('b1', 0, 0), [1150, 900]],
+      [p.balance(), [900]],
+    ],
+  },
+  {
+    rule: 'rollback',
+    name: 'the rollback of a refund that names a payout, too, takes the stake',
+    steps: (p) => [
+      [p.bet('b1', 100), [1000, 900]],
+      [p.cancel('b1', 100), [900, 1000]],
+      [p.rollback('b1', 100, 250), [1000, 900]],
+      [p.settle('b1', 30), [900, 930]],
+    ],
+  },
+  {
+    rule: 'tips',
+    name: 'a tip that names a payout, too, is taken, and given back by a cancel that names none',
+    steps: (p) => [
+      [p.tip('t1', 50, PAYOUT), [1000, 950]],
+      [p.cancelTip('t1', 0), [950, 1000]],
+      [p.tip('t2', 50), [1000, 950]],
+      [p.cancelTip('t2', 50, PAYOUT), [950, 1000]],
+    ],
+  },
+  {
+    rule: 'rewards',
+    name: 'a void that names a stake takes back the reward alone',
+    steps: (p) => [
+      [p.reward('w1', 500, STAKE), [1000, 1500]],
+      [p.void('w1', 100, 500), [1500, 1000]],
+      [p.balance(), [1000]],
+    ],
+  },
+  {
+    rule: 'movements',
+    name: 'a movement that names a stake and a payout, too, moves its amount',
+    steps: (p) => [
+      [p.move('m1', 'DEBIT', 300, { ...STAKE, ...PAYOUT }), [1000, 700]],
+      [p.move('m2', 'CREDIT', 40, { ...STAKE, ...PAYOUT }), [700, 740]],
+      [p.balance(), [740]],
     ],
   },
   {

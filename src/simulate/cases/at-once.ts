@@ -21,6 +21,18 @@ const settled = (p: Platform) => [p.bet('b1', 100), p.settle('b1', 250)];
 
 /** Each message, delivered by two connections at the same time. */
 export const AT_ONCE: readonly Case[] = [
+  {
+    rule: 'atOnce',
+    name: 'checkBalance twice tells the balance both times',
+    steps: (p) => {
+      const balance = p.balance();
+      return [
+        [p.bet('b1', 100), [1000, 900]],
+        [atOnce(balance, balance), 'any order'],
+        [p.balance(), [900]],
+      ];
+    },
+  },
   countsOnce(
     'a confirmation',
     (p) => [p.bet('b1', 100, { status: 'WAITING', ...SKIP })],
