@@ -8,8 +8,11 @@ import { describeOwner, ownerOf } from '../log/take-over.js';
 import { newSnapshotId, policyOf } from '../node/boot/shard-thread.js';
 import type { ArchivedStore } from '../node/drivers/open-store.js';
 import { StoreError } from '../node/drivers/store-error.js';
+import { FeedConsumers } from '../node/jobs/feed/feed-consumers.js';
+import { readerOf } from '../node/settings/reader-of.js';
 import { ATTEMPTS_AT_START } from '../ports/retry-policy.js';
 import type { Owner } from '../ports/wal.js';
+import type { SnapshotterDeps } from '../snapshot/snapshotter.js';
 import { formatsOf } from '../store/format/store-formats.js';
 import type { NodeRecord } from '../store/node-record.js';
 import { writeEntries } from '../store/orphans-file.js';
@@ -23,7 +26,7 @@ export function stoppedStoreDeps(
   settings: Settings,
   { store, meta, archive }: Pick<ArchivedStore, 'store' | 'meta' | 'archive'>,
   record: NodeRecord,
-): AcceptLossDeps {
+): AcceptLossDeps & Pick<SnapshotterDeps, 'consumers'> {
   record.addOtherAddresses(meta.storeId);
   return {
     ...formatsOf(meta),
@@ -40,6 +43,7 @@ export function stoppedStoreDeps(
     owner: { host: hostname(), pid: process.pid, startedMs: Date.now() },
     newNonce: () => randomBytes(8).toString('hex'),
     policy: policyOf(settings, meta),
+    consumers: new FeedConsumers(store, readerOf(store, meta)),
     newId: newSnapshotId,
     keepEntries: (shard, pages) => writeEntries(settings.nodeFolder, `lost-${shard}-${Date.now()}`, pages),
   };

@@ -502,6 +502,19 @@ export const settingsSchema = group({
       'Bytes of log to keep from before the oldest snapshots, divided equally among the shards.',
     ),
   }),
+  feed: group({
+    maxBytes: count(
+      0,
+      1e15,
+      'Maximum bytes of log to keep for feeds whose consumers are behind, divided equally among the shards. In Redis this ' +
+        'is memory. 0: the log is not kept for feeds.',
+    ),
+    maxSeconds: count(
+      0,
+      31_536_000,
+      'Maximum age of the log that is kept for feeds whose consumers are behind, in seconds. 0: the log is not kept for feeds.',
+    ),
+  }),
   memory: group({
     idleSeconds: count(
       1,

@@ -1,4 +1,4 @@
-import { compareLsn, type Lsn } from '../ports/lsn.js';
+import { compareLsn, LSN_ZERO, type Lsn } from '../ports/lsn.js';
 import type { LogMark, Manifest } from '../ports/snapshot-store.js';
 
 /** Determines when snapshots are taken, and how many snapshots and how much of the log are kept. */
@@ -11,6 +11,8 @@ export interface SnapshotPolicy {
   readonly keep: number;
   /** Number of bytes of a shard's log to keep before its oldest snapshot. */
   readonly historyBytesMax: number;
+  /** How much of a shard's log is kept for consumers that are behind; absent if none is. */
+  readonly forConsumers?: { readonly bytesMax: number; readonly ageMaxMs: number };
 }
 
 /**
@@ -31,7 +33,7 @@ export function isDue(policy: SnapshotPolicy, entriesSince: number, sinceMs: num
  * to limit their number.
  */
 export function nextMarks(marks: readonly LogMark[], start: LogMark, policy: SnapshotPolicy): readonly LogMark[] {
-  const markedBytes = Math.max(policy.historyBytesMax, MARKED_BYTES_MIN);
+  const markedBytes = Math.max(policy.historyBytesMax, policy.forConsumers?.bytesMax ?? 0, MARKED_BYTES_MIN);
   const apart = markedBytes / MARKS_MAX;
   // Always keep the newest mark that is old enough. If snapshots are far apart, the log would otherwise never be
   // trimmed.
@@ -67,4 +69,27 @@ export function trimPoint(kept: readonly Manifest[], policy: SnapshotPolicy): Ls
     undefined,
   );
   return best?.lsn;
+}
+
+/**
+ * The marks at which the log may begin for a consumer that has everything up to `read`, oldest first. The first one is
+ * the newest that the consumer has, or the oldest within the maximum bytes. The last one is the trim point `trim`. The
+ * beginning of the log counts as a mark, because the first snapshot's mark can be after the consumer's place.
+ */
+export function marksToKeep(kept: readonly Manifest[], trim: Lsn, read: Lsn, bytesMax: number): readonly Lsn[] {
+  const endBytes = Math.max(...kept.flatMap(({ marks }) => marks.at(-1)?.bytes ?? 0));
+  const marks = [{ lsn: LSN_ZERO, bytes: 0 }, ...kept.flatMap(({ marks }) => marks)]
+    .filter(({ lsn, bytes }) => {
+      const isBefore = compareLsn(lsn, trim) < 0 && lsn.sequence < trim.sequence;
+      return isBefore && endBytes - bytes <= bytesMax;
+    })
+    .sort((a, b) => compareLsn(a.lsn, b.lsn))
+    .map(({ lsn }) => lsn);
+  const candidates = [...marks, trim];
+  return candidates.slice(
+    Math.max(
+      0,
+      candidates.findLastIndex((lsn) => compareLsn(lsn, read) <= 0),
+    ),
+  );
 }

@@ -4,11 +4,12 @@ import { atOnce, type Steps } from '../base/steps.js';
 import { StoreFullError } from '../base/store-full-error.js';
 import type { SnapshotSource } from '../engine/shard.js';
 import { sortSnapshots } from '../log/snapshot-reader.js';
-import { formatLsn } from '../ports/lsn.js';
+import type { LogConsumers } from '../ports/log-consumers.js';
+import { formatLsn, type Lsn } from '../ports/lsn.js';
 import { isPermanent, type RetryPolicy, withRetries } from '../ports/retry-policy.js';
 import type { ChunkSummary, LogMark, Manifest, SnapshotFormat, SnapshotStore } from '../ports/snapshot-store.js';
 import type { LedgerTotalsJson } from '../wallet/ledger-totals.js';
-import { nextMarks, type SnapshotPolicy, trimPoint } from './snapshot-policy.js';
+import { marksToKeep, nextMarks, type SnapshotPolicy, trimPoint } from './snapshot-policy.js';
 
 export interface SnapshotterDeps extends RetryPolicy {
   readonly snapshots: SnapshotStore;
@@ -19,6 +20,8 @@ export interface SnapshotterDeps extends RetryPolicy {
   readonly newId: () => string;
   /** Writes files of this node that must never be older than its snapshot. Does not reject. */
   readonly beforePublish?: (shard: number) => Promise<void>;
+  /** Absent: only the snapshots and the history determine how much of the log is kept. */
+  readonly consumers?: LogConsumers | undefined;
   /** Lets the thread's other work run. */
   readonly yieldTurn: () => Promise<void>;
 }
@@ -178,11 +181,33 @@ export class Snapshotter {
       );
       if (!deleted) return;
     }
-    const before = trimPoint(whole, policy);
+    const unneeded = trimPoint(whole, policy);
+    const before = unneeded && (await this.keepForConsumers(shard, whole, unneeded));
     if (before === undefined || before.sequence <= (this.trimmed.get(shard) ?? 0)) return;
     if (await withRetries('trim the log', this.deps, () => snapshots.trimLog(shard, nonce, kept, before))) {
       this.trimmed.set(shard, before.sequence);
     }
+  }
+
+  /** The point up to which the log may be trimmed, given a trim point that the snapshots permit. */
+  private async keepForConsumers(shard: number, whole: readonly Manifest[], trim: Lsn): Promise<Lsn> {
+    const { consumers, clock } = this.deps;
+    const limits = this.deps.policy.forConsumers;
+    if (consumers === undefined || limits === undefined) return trim;
+    const read = await withRetries('read the positions of the feeds', this.deps, () => consumers.slowest(shard));
+    if (read === undefined) return trim;
+    const oldestMs = clock.now() - limits.ageMaxMs;
+    const marks = marksToKeep(whole, trim, read, limits.bytesMax);
+    // The entries after a mark are younger than those after the marks before it. Find the first mark that is young enough.
+    let [low, high] = [0, marks.length - 1];
+    while (low < high) {
+      const middle = Math.floor((low + high) / 2);
+      const mark = marks[middle] as Lsn;
+      const timeMs = await withRetries('read the log', this.deps, () => consumers.timeAfter(shard, mark));
+      if (timeMs !== undefined && timeMs < oldestMs) low = middle + 1;
+      else high = middle;
+    }
+    return marks[low] as Lsn;
   }
 }
 

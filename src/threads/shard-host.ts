@@ -16,6 +16,7 @@ import { Shard, type ShardLimits, type ShardMeasures } from '../engine/shard.js'
 import { hasEntry } from '../log/log-reader.js';
 import type { Archive } from '../ports/archive.js';
 import type { KeyFile } from '../ports/key-file.js';
+import type { LogConsumers } from '../ports/log-consumers.js';
 import type { Lsn } from '../ports/lsn.js';
 import { ATTEMPTS_AT_START, withRetries } from '../ports/retry-policy.js';
 import type { SnapshotFormat, SnapshotStore } from '../ports/snapshot-store.js';
@@ -73,6 +74,8 @@ export interface HostDeps {
   /** See `Shards.allowFormat`. */
   readonly allowFormat: (format: number) => void;
   readonly policy: SnapshotPolicy;
+  /** See `SnapshotterDeps`. */
+  readonly consumers?: LogConsumers | undefined;
   /** Returns 16 random hexadecimal digits. */
   readonly newSnapshotId: () => string;
   /** The newest acknowledged position of a shard, from this node's record file. */

@@ -3,6 +3,7 @@ import { LmdbStore } from '../../src/store/lmdb/lmdb-store.js';
 import { META_VERSION, type StoreMeta } from '../../src/store/meta.js';
 import { makeTempFolder } from '../support/temp-folder.js';
 import { feedRecordsContract, type RecordsUnderTest } from './feed-records-contract.js';
+import { feedRetentionContract } from './feed-retention-contract.js';
 import { snapshotContract } from './snapshot-contract.js';
 import type { StoreUnderTest } from './store-under-test.js';
 import { walContract } from './wal-contract.js';
@@ -47,4 +48,5 @@ async function makeStore(): Promise<StoreUnderTest & RecordsUnderTest> {
 
 walContract('LMDB', makeStore);
 feedRecordsContract('LMDB', makeStore);
+feedRetentionContract('LMDB', makeStore);
 snapshotContract('LMDB', makeStore);

@@ -6,6 +6,7 @@ import { parseRedisAddress } from '../../src/store/redis/redis-address.js';
 import { RedisStore } from '../../src/store/redis/redis-store.js';
 import { RedisServer } from '../support/redis-server.js';
 import { feedRecordsContract, type RecordsUnderTest } from './feed-records-contract.js';
+import { feedRetentionContract } from './feed-retention-contract.js';
 import { snapshotContract } from './snapshot-contract.js';
 import type { StoreUnderTest } from './store-under-test.js';
 import { walContract } from './wal-contract.js';
@@ -60,4 +61,5 @@ async function makeStore(): Promise<StoreUnderTest & RecordsUnderTest> {
 
 walContract('Redis', makeStore);
 feedRecordsContract('Redis', makeStore);
+feedRetentionContract('Redis', makeStore);
 snapshotContract('Redis', makeStore);

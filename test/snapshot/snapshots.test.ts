@@ -3,10 +3,10 @@ import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { StoreFullError } from '../../src/base/store-full-error.js';
 import { sortSnapshots } from '../../src/log/snapshot-reader.js';
-import { isSameLsn } from '../../src/ports/lsn.js';
+import { isSameLsn, LSN_ZERO } from '../../src/ports/lsn.js';
 import type { Manifest } from '../../src/ports/snapshot-store.js';
 import type { Head } from '../../src/ports/wal.js';
-import { isDue, nextMarks, type SnapshotPolicy, trimPoint } from '../../src/snapshot/snapshot-policy.js';
+import { isDue, marksToKeep, nextMarks, type SnapshotPolicy, trimPoint } from '../../src/snapshot/snapshot-policy.js';
 import { BACKGROUND, IMMEDIATE, type SnapshotResult } from '../../src/snapshot/snapshotter.js';
 import { SnapshotCodec } from '../../src/store/format/snapshot-codec.js';
 import type { QueryResult } from '../../src/wallet/query.js';
@@ -589,6 +589,51 @@ for (const apart of [100_000, 3_000_000, 50_000_000]) {
     }
   });
 }
+
+test('the log for a consumer begins at a mark that it has, within the maximum bytes', () => {
+  const bytesMax = 40_000_000;
+  const policy = { ...POLICY, historyBytesMax: 0, forConsumers: { bytesMax, ageMaxMs: 1 } };
+  const apart = 3_000_000;
+  let marks: Manifest['marks'] = [];
+  for (let bytes = apart; bytes <= 100 * apart; bytes += apart) {
+    marks = nextMarks(marks, { lsn: { epoch: 1, sequence: bytes }, bytes }, policy);
+    const kept = [{ marks } as Manifest];
+    const trim = { epoch: 1, sequence: bytes };
+    const oldest = Math.max(0, bytes - Math.floor(bytesMax / apart) * apart);
+    assert.equal(marksToKeep(kept, trim, LSN_ZERO, bytesMax)[0]?.sequence, oldest);
+    const read = { epoch: 1, sequence: bytes - 1 };
+    assert.equal(marksToKeep(kept, trim, read, bytesMax)[0]?.sequence, bytes - apart);
+    assert.deepEqual(marksToKeep(kept, trim, { epoch: 2, sequence: bytes + 1 }, bytesMax), [trim]);
+    assert.deepEqual(marksToKeep(kept, trim, LSN_ZERO, 0), [trim]);
+  }
+});
+
+test('the log is kept for a consumer until its entries are too old', async () => {
+  for (const [ageMs, isKept] of [
+    [999, true],
+    [1001, false],
+  ] as const) {
+    const wal = newWal();
+    const host = await funded(wal, {
+      policy: { keep: 1, forConsumers: { bytesMax: 1e12, ageMaxMs: 1000 } },
+      consumers: { slowest: async () => LSN_ZERO, timeAfter: async () => host.clock.nowMs - ageMs },
+    });
+    await bet(host, 'ann', 't1');
+    await taken(host);
+    assert.equal(wal.entries(0)[0]?.lsn.sequence === 1, isKept, `after ${ageMs} ms`);
+  }
+});
+
+test('nothing is trimmed while the positions of the consumers cannot be read', async () => {
+  const wal = newWal();
+  const host = await funded(wal, {
+    policy: { keep: 1, forConsumers: { bytesMax: 0, ageMaxMs: 0 } },
+    consumers: { slowest: () => Promise.reject(new Error('away')), timeAfter: async () => undefined },
+  });
+  await taken(host);
+  assert.equal(wal.entries(0)[0]?.lsn.sequence, 1);
+  assert.equal(said(host, 'cleanup-failed').length, 1);
+});
 
 test('trimming keeps the entries that the kept snapshots need, even after a loss', () => {
   const manifest = (epoch: number, sequence: number) =>

@@ -8,6 +8,7 @@ import type { Taking } from '../../src/log/follower.js';
 import { type TakeOverDeps, takeOver } from '../../src/log/take-over.js';
 import { rulesOf } from '../../src/node/settings/rules.js';
 import type { Archive } from '../../src/ports/archive.js';
+import type { LogConsumers } from '../../src/ports/log-consumers.js';
 import type { EncodedEntry, Position } from '../../src/ports/wal.js';
 import type { SnapshotPolicy } from '../../src/snapshot/snapshot-policy.js';
 import type { Store } from '../../src/store/store.js';
@@ -47,6 +48,7 @@ export class TestHost {
       recentBytesMax?: number;
       ownerTag?: string;
       policy?: Partial<SnapshotPolicy>;
+      consumers?: LogConsumers;
       acknowledged?: ReadonlyMap<number, Position>;
       observer?: HostObserver;
       archive?: Archive;
@@ -95,6 +97,7 @@ export class TestHost {
         return `orphans of ${shard}`;
       },
       isClockConfirmed: () => options.isClockConfirmed === true,
+      consumers: options.consumers,
       ...(observer !== undefined && { observer }),
       ...(memoryMs !== undefined && { memoryMs }),
       ...(idleMs !== undefined && { idleMs }),

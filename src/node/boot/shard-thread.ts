@@ -31,6 +31,7 @@ import { driverOf } from '../drivers/drivers.js';
 import { openArchive } from '../drivers/open-archive.js';
 import { writingTieOf } from '../drivers/tie-archive.js';
 import { type Identity, newNonceOf } from '../folder/identity.js';
+import { FeedConsumers } from '../jobs/feed/feed-consumers.js';
 import { FeedGauge } from '../jobs/feed/feed-gauge.js';
 import { keepTied } from '../jobs/keep-tied.js';
 import { StoreGauge } from '../jobs/store-gauge.js';
@@ -57,11 +58,17 @@ export function newSnapshotId(): string {
 
 /** When snapshots are taken, and how many of them and how much of the log are kept. */
 export function policyOf(
-  { snapshots, history }: Pick<Settings, 'snapshots' | 'history'>,
+  { snapshots, history, feed }: Pick<Settings, 'snapshots' | 'history' | 'feed'>,
   { shards }: StoreMeta,
 ): SnapshotPolicy {
   const { everyEntries, everySeconds, keep } = snapshots;
-  return { everyEntries, everyMs: everySeconds * 1000, keep, historyBytesMax: history.maxBytes / shards };
+  return {
+    everyEntries,
+    everyMs: everySeconds * 1000,
+    keep,
+    historyBytesMax: history.maxBytes / shards,
+    forConsumers: { bytesMax: feed.maxBytes / shards, ageMaxMs: feed.maxSeconds * 1000 },
+  };
 }
 
 /**
@@ -151,7 +158,8 @@ export async function openShardThread(
   const vitals = new ThreadVitals(thread, heapMaxBytes);
   // Only one thread, the one with shard 0, needs to measure the store's size and the feeds.
   const room = shards.includes(0) ? new StoreGauge(store) : undefined;
-  const feeds = shards.includes(0) ? new FeedGauge(store.feeds, readerOf(store, meta), systemClock.now) : undefined;
+  const reader = readerOf(store, meta);
+  const feeds = shards.includes(0) ? new FeedGauge(store.feeds, reader, systemClock.now) : undefined;
   const telemetry = new ShardTelemetry(log, memory, {
     thread,
     scales: new ScaleTable(meta.scales),
@@ -177,6 +185,7 @@ export async function openShardThread(
     snapshotFormat: new SnapshotCodec(meta.storeId, gate),
     allowFormat: (format) => gate.open(format),
     policy: policyOf(settings, meta),
+    consumers: new FeedConsumers(store, reader),
     newSnapshotId,
     acknowledged: (shard) => acknowledged.get(shard),
     format: new EntryCodec(meta.storeId, gate),

@@ -354,7 +354,7 @@ export const ALERT_RULES: readonly AlertRule[] = [
       return maybe(
         late.length > 0,
         () => `Consumers that are behind in their feed: ${names.join(', ')}.`,
-        'Repair the consumer, or delete its feed. The log is not kept for ever: docs/feed.md, A consumer is behind.',
+        'Repair the consumer, or delete its feed. Beyond feed.maxBytes and feed.maxSeconds it loses events: docs/feed.md, A consumer is behind.',
       );
     },
   },

@@ -38,6 +38,7 @@ const NAMES = [
   // Snapshots.
   'snapshots',
   'history',
+  'feed',
   // Limits and log.
   'memory',
   'limits',

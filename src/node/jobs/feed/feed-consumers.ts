@@ -1,0 +1,35 @@
+import { tryPosition } from '../../../feed/position.js';
+import type { LogConsumers } from '../../../ports/log-consumers.js';
+import { compareLsn, type Lsn } from '../../../ports/lsn.js';
+import type { Store } from '../../../store/store.js';
+import { feedsIn } from '../../../tools/feed/recorded-feeds.js';
+import type { StoreReader } from '../../../tools/store-reader.js';
+
+/** The share of free space below which no log is kept for feeds. The alert WalletdStoreFilling has the same limit. */
+const FREE_SHARE_MIN = 0.1;
+
+/** The consumers of the event feed. A store that fills up keeps no log for them, because callbacks need the space. */
+export class FeedConsumers implements LogConsumers {
+  constructor(
+    private readonly store: Pick<Store, 'feeds' | 'room'>,
+    private readonly reader: Pick<StoreReader, 'storeId' | 'shards' | 'wal' | 'format'>,
+  ) {}
+
+  async slowest(shard: number): Promise<Lsn | undefined> {
+    const { storeId, shards } = this.reader;
+    let slowest: Lsn | undefined;
+    for (const { position } of feedsIn(await this.store.feeds.all(), storeId)) {
+      const lsn = tryPosition(position, storeId, shards)?.[shard]?.lsn;
+      if (lsn !== undefined && (slowest === undefined || compareLsn(lsn, slowest) < 0)) slowest = lsn;
+    }
+    if (slowest === undefined) return undefined;
+    const { usedBytes, freeBytes } = await this.store.room();
+    const isFilling = freeBytes !== undefined && freeBytes < FREE_SHARE_MIN * (freeBytes + usedBytes);
+    return isFilling ? undefined : slowest;
+  }
+
+  async timeAfter(shard: number, lsn: Lsn): Promise<number | undefined> {
+    const [next] = await this.reader.wal.read(shard, lsn, 1);
+    return next && this.reader.format.decodeHeader(next).timeMs;
+  }
+}
