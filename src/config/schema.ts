@@ -60,8 +60,8 @@ export const settingsSchema = group({
   port: count(0, 65_535, 'Port of the callback listener. 0: any free port.'),
   httpLibrary: option(
     ['auto', 'uws', 'node'],
-    "HTTP library of the callback listener. `auto`: uWebSockets.js if one of its binaries loads, otherwise Node's " +
-      'own HTTP server, which is slower. `uws`: walletd does not start without a binary.',
+    "HTTP library of the callback listener. `auto`: uWebSockets.js if a binary of it loads, otherwise Node's own HTTP " +
+      'server. `uws`: walletd does not start without a binary.',
   ),
   admin: group({
     host: text("Address of the operator API's listener."),
@@ -165,19 +165,16 @@ export const settingsSchema = group({
   store: string({
     pattern: STORE_PATTERN,
     description:
-      'Address of the store: `lmdb:FOLDER`, `redis://user:password@host:port/database`, `rediss://…` (TLS), ' +
-      '`redis+sentinel://host:port,host:port/name` (with several names, the shards are assigned to them in turn; ' +
-      '`rediss+sentinel://…`; `?sentinel=user:password` at the end logs in to the sentinels) or ' +
-      '`redis+cluster://host:port,host:port` (`rediss+cluster://…`).',
+      'Address of the store: `lmdb:FOLDER`, `redis://user:password@host:port/database`, `redis+sentinel://…` or ' +
+      '`redis+cluster://…`; docs/settings.md has all forms.',
   }),
   storeFile: optionalText('File that contains `store`.'),
   archive: nullable(
     string({
       pattern: '^postgres(ql)?://.',
       description:
-        'Address of the archive for closed rounds: `postgres://user:password@host:port/database?sslmode=verify-full`, ' +
-        'each part percent-encoded. Unset: an LMDB store keeps its archive in its own folder; a Redis store has no ' +
-        'archive, so closed rounds stay in memory.',
+        'Address of the archive: `postgres://user:password@host:port/database?sslmode=verify-full`. Unset: an LMDB ' +
+        'store keeps its archive in its own folder, and a Redis store has none.',
     }),
   ),
   archiveFile: optionalText('File that contains `archive`.'),
@@ -188,9 +185,8 @@ export const settingsSchema = group({
   durability: string({
     pattern: '^(fsync|os|(replicas|synced):[1-9])$',
     description:
-      'Where a write must be before its callback is answered. `fsync`: on the disk of the store. `os`: in Redis, whose ' +
-      'disk follows within a second (that second can be lost). `replicas:N`: in Redis and in N replicas. `synced:N`: on ' +
-      'the disks of Redis and of N replicas. LMDB supports only `fsync`.',
+      'Where a write must be before its callback is answered. `fsync`: on disk. `os`: in Redis. `replicas:N`: in Redis ' +
+      'and N replicas. `synced:N`: on the disks of Redis and N replicas. LMDB: only `fsync`.',
   }),
   postgres: group({
     trustConfig: boolean({
@@ -252,7 +248,7 @@ export const settingsSchema = group({
         maximum: 1e15,
         description:
           'Largest single amount, in whole currency units, in each currency that is not in `money.amountMaxima`. Null: a ' +
-          'tenth of the largest balance, which is 2^53 units (90 billion with 4 decimals, 9 million with 8).',
+          'tenth of the largest balance (90 billion with 4 decimals, 9 million with 8).',
       }),
     ),
     creditMax: nullable(
@@ -367,9 +363,8 @@ export const settingsSchema = group({
   historyMax: count(
     1,
     1_000_000,
-    'Maximum number of adjustments of one bet, of rollbacks of one bet, of payouts of one round, and of cancels, ' +
-      'voids and rollbacks of one round. A value below 100 also limits the messages without an effect that one round ' +
-      'remembers.',
+    'Maximum number of adjustments and of rollbacks of one bet, of payouts of one round, and of cancels, voids and ' +
+      'rollbacks of one round. A value below 100 also limits remembered messages.',
   ),
   decisions: group({
     version: nullable(
@@ -384,8 +379,8 @@ export const settingsSchema = group({
   duplicates: option(['replay', 'reject'], '`replay`: a repeat gets the first answer. `reject`: a repeat gets 20002.'),
   sessionToken: option(
     ['ignore', 'check'],
-    "`check`: a checkBalance, placeBets or placeTips without the token of the player's session gets 30001. The " +
-      'operator API sets this token. Use `check` only if every product sends it.',
+    "`check`: a checkBalance, placeBets or placeTips without the token of the player's session gets 30001. Use `check` " +
+      'only if every product sends the token.',
   ),
   round: group({
     ended: option(
@@ -409,10 +404,8 @@ export const settingsSchema = group({
     }),
     stale: option(
       ['request', 'time', 'off'],
-      'How walletd recognises the late retry of a settle or cancel that was rolled back, which gets 20002. `request`: ' +
-        'by its request id. `time`: by a timestampMillis before that of the rollback, for platforms that settle again ' +
-        'under the same request id. `off`: only the identical message that was sent before the rollback counts as a late ' +
-        'retry.',
+      'How walletd recognises the late retry of a rolled-back settle or cancel. `request`: by its request id. `time`: ' +
+        'by its timestampMillis. `off`: only if it is the identical message.',
     ),
   }),
   tips: group({
@@ -420,8 +413,7 @@ export const settingsSchema = group({
       option(
         ['credit', 'reject'],
         'Effect of the cancel of an unknown tip. `credit`: the amount is credited once. `reject`: the answer is 20001. ' +
-          'Null: `credit` in a store that was created before placeTips was served, otherwise `reject`. Set `credit` if ' +
-          'your platform sends no placeTips.',
+          'Set `credit` if your platform sends no placeTips.',
       ),
     ),
     unknownMax: count(0, 1_000_000, 'Maximum number of unknown tips credited per player and UTC day.'),
@@ -465,8 +457,7 @@ export const settingsSchema = group({
         pattern: '^\\d{4}-\\d{2}-\\d{2}$',
         description:
           "Today's date (UTC), set by an operator who has checked this machine's clock. While the clock is within a day of " +
-          'this date, taking over a shard whose log time is far ahead of the clock sets log time back, and archive days ' +
-          'and ids expire without confirmation by other clocks.',
+          'this date, it counts as confirmed.',
       }),
     ),
   }),
