@@ -23,7 +23,7 @@ export interface OperatorService {
   operate(command: SignedCommand): Promise<Answer>;
   ask(question: PlayerQuery): Promise<QueryResult | BusyAnswer>;
   askShard(shard: number, question: Query): Promise<QueryResult | BusyAnswer>;
-  readonly readiness: 'ready' | 'starting' | 'archive-unknown';
+  readonly readiness: 'ready' | 'starting' | 'warming-up' | 'archive-unknown';
   /** Resolves to one result for each shard that is being served. */
   takeSnapshots(): Promise<readonly object[]>;
   status(): readonly object[];

@@ -29,8 +29,8 @@ export function processRoutes({ service, observability }: AdminDeps, openapi: ()
           readiness('ready'),
         ),
         503: answer(
-          'Not ready. `archive-unknown`: the keys of archived rounds are unknown, and the archive does not answer',
-          readiness('starting', 'archive-unknown'),
+          'Not ready. `warming-up`: the node executes callbacks of its own before it takes its shards. `archive-unknown`: the keys of archived rounds are unknown, and the archive does not answer',
+          readiness('starting', 'warming-up', 'archive-unknown'),
         ),
       },
       handle: async (request, reply) => {

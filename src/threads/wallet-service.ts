@@ -11,7 +11,7 @@ import { shardOf } from './placement.js';
 import type { Shards } from './shards.js';
 
 /** Whether this node can accept a new bet and, if not, the reason. */
-export type Readiness = 'ready' | 'starting' | 'archive-unknown';
+export type Readiness = 'ready' | 'starting' | 'warming-up' | 'archive-unknown';
 
 /**
  * Access to all wallets of this process, for the operator API. Callers name players, and this class finds their shards.
@@ -22,6 +22,8 @@ export class WalletService {
    * the node keeps receiving traffic.
    */
   isServing = false;
+  /** True while the main thread executes callbacks of its own, before the node takes its shards. */
+  isWarmingUp = false;
   private snapshotting: Promise<unknown> = Promise.resolve();
   /** The next round of snapshots. All calls that arrive while a round is running share it. */
   private nextSnapshots: Promise<readonly SnapshotResult[]> | undefined = undefined;
@@ -43,6 +45,7 @@ export class WalletService {
 
   /** `archive-unknown` means that a shard does not know the keys in its archive and the archive does not answer. */
   get readiness(): Readiness {
+    if (this.isWarmingUp) return 'warming-up';
     if (!this.isServing || !this.isConnected()) return 'starting';
     const isUnknown = this.shards.status().some(({ state, lacksNames }) => state === 'serving' && lacksNames);
     return isUnknown ? 'archive-unknown' : 'ready';

@@ -11,6 +11,7 @@ const HEALTHY: Omit<Overview, 'troubles'> = {
   version: '1',
   startedMs: 0,
   isReady: true,
+  isWarmingUp: false,
   node: null,
   seconds: 1,
   callbacks: [],
@@ -74,6 +75,14 @@ test('alerts are readable sentences, most severe first', () => {
     ['now', 'soon'],
   );
   assert.equal(troubles[0]?.what, 'Shard 3 is stopped: a hole in its log');
+});
+
+test('a node that executes callbacks of its own says that it is warming up', () => {
+  const warming = { ...HEALTHY, isReady: false, isWarmingUp: true };
+  assert.deepEqual(
+    activeAlerts(warming, NOTHING, 0).map(({ what }) => what),
+    ['walletd is warming up.'],
+  );
 });
 
 test('a shard that another node serves raises no alert', () => {

@@ -23,6 +23,16 @@ const SILENT: Shards = {
   close: async () => {},
 };
 
+test('a node that is not ready says whether it is warming up', () => {
+  const service = new WalletService(SILENT, 4, systemClock, 30);
+  assert.equal(service.readiness, 'starting');
+  service.isWarmingUp = true;
+  assert.equal(service.readiness, 'warming-up');
+  service.isWarmingUp = false;
+  service.isServing = true;
+  assert.equal(service.readiness, 'ready');
+});
+
 test('snapshot requests during a round share the next round', async () => {
   const rounds: ((results: readonly SnapshotResult[]) => void)[] = [];
   const takeSnapshots = () => new Promise<readonly SnapshotResult[]>((resolve) => rounds.push(resolve));

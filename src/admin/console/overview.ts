@@ -72,6 +72,8 @@ export interface Overview {
   readonly version: string;
   readonly startedMs: number;
   readonly isReady: boolean;
+  /** True while the node executes callbacks of its own before it takes its shards. */
+  readonly isWarmingUp: boolean;
   /** The name of this node; null if it has no cluster. */
   readonly node: string | null;
   /** Interval over which rates and latencies are measured; 0 until there is a second measurement. */

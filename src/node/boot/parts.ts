@@ -97,6 +97,8 @@ export interface Parts {
   /** Sends traces; undefined if there is no trace collector. */
   readonly tracer: CallbackTracer | undefined;
   readonly lastRun: LastRun;
+  /** Rehearses in the main thread; see `rehearseThread`. */
+  readonly warmUp: () => Promise<void>;
   /** The lock on the node's folder; undefined if this node has no cluster. */
   readonly lock: FolderLock | undefined;
 }
@@ -207,9 +209,6 @@ async function makeOtherParts(
     if (cluster === undefined) onUselessOnce(shard, takenBy);
     else cluster.fenced(shard, takenBy, head);
   };
-  await rehearseThread(thread, codec, log, (service) =>
-    openScratchListener(settings, { codec, library, meta, service }),
-  );
   const shards = await makeShards(thread, workers, { clock, codec, log, onFenced, workerEntry });
   const clusterMetrics = new ClusterMetrics();
   cluster = makeCluster(settings, {
@@ -288,6 +287,7 @@ async function makeOtherParts(
     lastHour,
     backup: () => readBackup(settings.backup.metricsFile),
     version: BUILD,
+    isWarmingUp: () => service.readiness === 'warming-up',
     clock: systemClock,
   });
   const verifier = new StoreVerifier({
@@ -310,11 +310,16 @@ async function makeOtherParts(
     meta,
     log,
   });
+  const warmUp = () =>
+    rehearseThread(thread, codec, log, (scratch) =>
+      openScratchListener(settings, { codec, library, meta, service: scratch }),
+    );
   return {
     settings,
     running,
     log,
     opened,
+    warmUp,
     identity,
     clock,
     shards,

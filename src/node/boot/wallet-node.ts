@@ -4,6 +4,7 @@ import { type Loaded, withCallersOf } from '../../config/load.js';
 import type { Settings } from '../../config/schema.js';
 import { callersOf, describeCallers } from '../settings/callers.js';
 import { EXIT } from '../settings/exit-codes.js';
+import { workerCount } from '../settings/heap.js';
 import { makeParts, type OnCannotServe, type Parts } from './parts.js';
 import { logReady, startShards } from './start.js';
 import { closeParts, stopParts } from './stop.js';
@@ -52,8 +53,12 @@ export class WalletNode {
     try {
       this.callbackPort = await parts.callbacks.listen();
       this.adminPort = await parts.admin.listen();
+      const isWarm = this.warmUp();
+      // Workers rehearse on their own threads. Without workers, the main thread must be warm before it takes a shard.
+      if (workerCount(parts.settings) === 0) await isWarm;
       if (this.isStopping) return;
       await startShards(parts, () => this.isStopping);
+      await isWarm;
       if (this.isStopping) return;
       parts.service.isServing = true;
       logReady(parts, this);
@@ -95,6 +100,13 @@ export class WalletNode {
   /** Records how this process ends. Call this just before the process exits. */
   noteEnd(exitCode: number): void {
     this.parts.lastRun.ended(exitCode);
+  }
+
+  private async warmUp(): Promise<void> {
+    const { service, warmUp } = this.parts;
+    service.isWarmingUp = true;
+    await warmUp();
+    service.isWarmingUp = false;
   }
 
   private setCallers(fresh: Settings): void {

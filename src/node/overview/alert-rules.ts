@@ -8,7 +8,10 @@ import type { Readings } from './figures.js';
  */
 
 /** The part of an overview that rules read. It can also be taken from a scrape; see `judgedOf`. */
-export type Judged = Pick<Overview, 'startedMs' | 'isReady' | 'callbacks' | 'shards' | 'heaps' | 'store' | 'backup'>;
+export type Judged = Pick<
+  Overview,
+  'startedMs' | 'isReady' | 'isWarmingUp' | 'callbacks' | 'shards' | 'heaps' | 'store' | 'backup'
+>;
 
 /** The input of a rule. */
 export interface Given {
@@ -75,12 +78,13 @@ export const ALERT_RULES: readonly AlertRule[] = [
   {
     alert: 'WalletdNotReady',
     urgency: 'now',
-    find: ({ overview: { isReady, shards } }) => {
+    find: ({ overview: { isReady, isWarmingUp, shards } }) => {
       const starting = shards.filter(({ state }) => state === 'starting');
+      const whatIsSo = starting.length === 0 ? 'walletd is not ready.' : `${shardsCalled(starting)} starting.`;
       return maybe(
         !isReady,
-        () => (starting.length === 0 ? 'walletd is not ready.' : `${shardsCalled(starting)} starting.`),
-        'Wait: the log line “recovering” shows the progress. A long recovery means that there was no recent snapshot.',
+        () => (isWarmingUp ? 'walletd is warming up.' : whatIsSo),
+        'Wait: warming up takes at most rehearsalMaxMs, and the log line “recovering” shows the progress afterwards. A long recovery means that there was no recent snapshot.',
       );
     },
   },

@@ -21,6 +21,7 @@ export interface OverviewParts {
   readonly lastHour: LastHour;
   readonly backup: () => Backup;
   readonly version: string;
+  readonly isWarmingUp: () => boolean;
   readonly clock: Clock;
 }
 
@@ -45,6 +46,7 @@ export class NodeOverview implements OverviewSource {
       version: parts.version,
       startedMs: figures.sum('process_start_time_seconds') * MS,
       isReady: figures.sum('walletd_ready') === 1,
+      isWarmingUp: parts.isWarmingUp(),
       node: cluster?.name ?? null,
       seconds,
       callbacks: rates(figures, last?.figures, seconds),

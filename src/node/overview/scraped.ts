@@ -18,6 +18,7 @@ export function judgedOf(samples: Samples, { status, shards }: Readiness, backup
   return {
     startedMs: samples.sum('process_start_time_seconds') * MS,
     isReady: status === 'ready',
+    isWarmingUp: status === 'warming-up',
     callbacks: [],
     shards: shardLines(lines, samples, undefined),
     heaps: heapsOf(samples),
