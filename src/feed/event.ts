@@ -1,4 +1,13 @@
-import { array, choice, type ObjectSchema, object, type Schema, string, type TypeOf } from '../base/json-schema.js';
+import {
+  array,
+  choice,
+  integer,
+  type ObjectSchema,
+  object,
+  type Schema,
+  string,
+  type TypeOf,
+} from '../base/json-schema.js';
 
 /*
  * The public events of the feed: CloudEvents 1.0 in JSON. Names, meanings and ids are published and never change; a later
@@ -46,6 +55,12 @@ const amount = string({ pattern: DECIMAL });
 const data = object({
   username: text,
   currency: text,
+  version: integer({
+    minimum: 1,
+    description:
+      "The player's version after the event. It rises by one with each change of the player; the events of one message " +
+      'share it. A list of players has the versions that its balances contain.',
+  }),
   productId: orNull(text, "The platform's product; null for an operator's action."),
   roundId: orNull(text, 'The round, where the message names it; null if the message names only the transaction.'),
   transactionId: orNull(

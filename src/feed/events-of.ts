@@ -130,7 +130,7 @@ export function feedEventsOf(entry: Entry, source: FeedSource): PlacedEvent[] {
             subject: event.username,
             time: new Date(event.timeMs).toISOString(),
             datacontenttype: 'application/json',
-            data: dataOf(facts, event.username, currency, scaleOf(currency), origin),
+            data: dataOf(facts, event, currency, scaleOf(currency), origin),
           },
         });
       }
@@ -149,7 +149,7 @@ export function itemCount({ events }: Pick<Entry, 'events'>): number {
 
 function dataOf(
   { transactionId, roundId, amount, stake, before, after, status, transactionIds = [] }: Facts,
-  username: string,
+  { username, version }: Event,
   currency: string,
   scale: number,
   origin: CallbackApplied | undefined,
@@ -158,6 +158,7 @@ function dataOf(
   return {
     username,
     currency,
+    version,
     productId: origin?.productId ?? null,
     roundId: roundId ?? null,
     transactionId: transactionId ?? null,
