@@ -11,6 +11,8 @@ import { type Case, OPENING_BALANCE } from '../simulate/case.js';
 import { CASES } from '../simulate/cases/all.js';
 import { CHECK_LANES, check } from '../simulate/check.js';
 import { Client, type Header, type Sign } from '../simulate/client.js';
+import { findingsOf, worstHeading } from '../simulate/findings/findings.js';
+import type { Heading } from '../simulate/findings/heading.js';
 import { Known, parseBaseline } from '../simulate/known.js';
 import { learn } from '../simulate/learn.js';
 import { Pace } from '../simulate/pace.js';
@@ -78,12 +80,19 @@ const MS = 1000;
 /** After a signal, reports are written. This takes longer than other commands need to end. */
 const STOP_MAX_MS = 10_000;
 
-const EXIT_CODES: Readonly<Record<Verdict, number>> = {
+const EXIT_CODES: Readonly<Record<Exclude<Verdict, 'differs'>, number>> = {
   agrees: EXIT.ok,
-  differs: EXIT.failure,
   unknown: EXIT.cannotKnow,
   skipped: EXIT.cannotKnow,
   known: EXIT.ok,
+};
+
+/** Exit codes of a run whose worst finding has this heading. */
+const EXIT_CODES_OF_FINDINGS: Readonly<Record<Heading, number>> = {
+  crash: EXIT.failure,
+  money: EXIT.failure,
+  interface: EXIT.brokenInterface,
+  decision: EXIT.decidedOtherwise,
 };
 
 export function addSimulate(program: Command): void {
@@ -139,7 +148,8 @@ export function addSimulate(program: Command): void {
 Each history has its own player with a balance of ${OPENING_BALANCE} and nothing else; check needs ${CASES.length} players. The players are not removed.
 One of --players, --create and --operator provides them. See docs/simulate.md about profiles.`,
         ],
-        exitCodes: `${EXIT.ok} all cases agree, ${EXIT.failure} a case differs, ${EXIT.usage} wrong arguments, ${EXIT.cannotKnow} the outcome is unknown.`,
+        exitCodes: `${EXIT.ok} all cases agree, ${EXIT.failure} money is wrong or a request ends the operator's process, ${EXIT.usage} wrong arguments,
+${EXIT.cannotKnow} the outcome is unknown, ${EXIT.brokenInterface} the interface is broken, ${EXIT.decidedOtherwise} the operator decides otherwise than walletd does. The worst one counts.`,
         examples: [
           'walletd simulate http://localhost:3000 --operator http://localhost:3001',
           'walletd simulate http://localhost:3000 --operator http://localhost:3001 --mode explore --seconds 600',
@@ -251,12 +261,19 @@ async function told(
     tryWrite('--junit', junit, () => junitOf(results, url, profile)),
     tryWrite('--html', html, () => htmlOf(results, url, profile)),
   ]);
-  const exitCode = EXIT_CODES[verdictOf(results)];
+  const exitCode = exitCodeOf(results, profile);
   return {
     text: () => [simulationText(results, url, profile), ...notes].join('\n\n'),
     json: () => results.map((result) => resultJson(result, url, profile)),
     exitCode: exitCode === EXIT.ok && isWritten.includes(false) ? EXIT.failure : exitCode,
   };
+}
+
+function exitCodeOf(results: readonly Result[], { decimals }: Profile): number {
+  const verdict = verdictOf(results);
+  if (verdict !== 'differs') return EXIT_CODES[verdict];
+  const heading = worstHeading(findingsOf(results, decimals));
+  return heading === undefined ? EXIT.failure : EXIT_CODES_OF_FINDINGS[heading];
 }
 
 /** Writes a report. A file that cannot be written does not keep the other reports from being written and printed. */

@@ -3,7 +3,6 @@ import { messageOf } from '../base/message-of.js';
 import type { OnProgress } from '../base/progress.js';
 import type { Case } from './case.js';
 import type { Endpoint } from './message.js';
-import { Platform } from './platform.js';
 import { type ConnectionLost, type Deviation, type Misshapes, stopReason, type Table } from './play.js';
 import { endedOutcome, type Outcome, playCase, unknownOutcome } from './play-case.js';
 import { type Players, PlayersError } from './players.js';
@@ -129,12 +128,11 @@ class Checking {
 
   private async playCase(n: number, stopsWhenLost: boolean, patienceMs = this.table.patienceMs): Promise<Outcome> {
     const { table, players } = this;
-    const { steps } = this.cases[n] as Case;
     const isHopeless = this.known === 0 && this.unknown >= HOPELESS;
     const why = stopReason(table) ?? (isHopeless ? 'none of the others got an answer' : this.over);
     if (why !== undefined) return unknownOutcome(`not tried: ${why}`);
     try {
-      return await playCase({ ...table, stopsWhenLost, patienceMs }, players, steps(new Platform()));
+      return await playCase({ ...table, stopsWhenLost, patienceMs }, players, this.cases[n] as Case);
     } catch (error) {
       // Without any result there is nothing to report but the error.
       if (!(error instanceof PlayersError) || this.known === 0) throw error;
@@ -200,19 +198,23 @@ function servedResults(profile: Profile, notServed: ReadonlySet<string>): Result
   });
 }
 
-/** One result for each fault in the fields of answers, however many cases show it. */
+/** One result for each fault in the fields of answers, with its shortest history, however many cases show it. */
 function shapeResults(misshapes: readonly Misshapes[]): Result[] {
-  const found = new Map<string, { readonly deviation: Deviation; cases: number }>();
+  const found = new Map<string, { deviation: Deviation; cases: number }>();
   for (const [says, deviation] of misshapes.flatMap((one) => [...one])) {
     const known = found.get(says);
-    if (known === undefined) found.set(says, { deviation, cases: 1 });
-    else known.cases++;
+    if (known === undefined) {
+      found.set(says, { deviation, cases: 1 });
+      continue;
+    }
+    known.cases++;
+    if (deviation.history.length < known.deviation.history.length) known.deviation = deviation;
   }
   if (found.size === 0) {
     return [{ rule: 'shape', name: 'every answer has the fields of section 2.9', verdict: 'agrees', messages: 0 }];
   }
   return [...found].map(([name, { deviation, cases }]) => {
     const why = `seen in ${cases} ${cases === 1 ? 'case' : 'cases'}`;
-    return { rule: 'shape', name, verdict: 'differs', why, deviation, messages: 0 };
+    return { rule: 'shape', name, verdict: 'differs', why, deviation, cases, messages: 0 };
   });
 }

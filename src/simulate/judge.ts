@@ -4,8 +4,12 @@ import { callbackOf, unitsOf } from './model/callback-of.js';
 import { newPlayer, type ReferencePlayer, type ReferenceTurn, ReferenceWallet } from './model/reference-wallet.js';
 import { type Profile, rulesOf } from './profile.js';
 
-/** Content of an answer, with balances in units. For checkBalance, `before` and `after` are both the balance. */
+/**
+ * Content of an answer, with balances in units. For checkBalance, `before` and `after` are both the balance. An answer
+ * whose code or balances cannot be read lacks them.
+ */
 export interface Told {
+  /** NaN if there is no code. */
   readonly code: number;
   readonly before?: number | undefined;
   readonly after?: number | undefined;
@@ -49,6 +53,23 @@ export class Judge {
       .map((world) => this.turn(world, message).answer)
       .map((answer) => ({ ...answer, code: this.codeOf(answer.code) }));
     return answers.filter((one, n) => answers.findIndex((other) => isSame(one, other)) === n);
+  }
+
+  /** Balances that the player may have now. */
+  balances(): number[] {
+    return balancesOf(this.worlds);
+  }
+
+  /** Balances that the player may have after these messages, in this order. */
+  balancesAfter(messages: readonly Message[]): number[] {
+    const end = (world: ReferencePlayer) => messages.reduce((before, next) => this.turn(before, next).player, world);
+    return balancesOf(this.worlds.map(end));
+  }
+
+  /** Balances that the player may have after concurrent messages, in any order that explains the codes of the answers. */
+  balancesByCodes(messages: readonly Message[], told: readonly (Told | undefined)[]): number[] {
+    const left = messages.map((message, n) => ({ message, told: codeAlone(told[n]) }));
+    return balancesOf(this.worlds.flatMap((world) => this.ordersOf(world, left)));
   }
 
   /** Records a message that was sent, but may arrive later or never. */
@@ -152,7 +173,7 @@ export class Judge {
   }
 
   private fits(expected: Told, told: Told): boolean {
-    if (expected.code === 0 || told.code === 0) return isSame(expected, told);
+    if (expected.code === 0 || told.code === 0) return isTold(expected, told);
     if (this.profile.codes === 'any') return !Number.isNaN(told.code);
     return told.code === this.codeOf(expected.code);
   }
@@ -179,6 +200,20 @@ export class Judge {
 interface Exchange {
   readonly message: Message;
   readonly told: Told | undefined;
+}
+
+/** True if all that the answer tells is as expected. */
+function isTold(expected: Told, told: Told): boolean {
+  const isRight = (units: number | undefined, told: number | undefined) => told === undefined || told === units;
+  return expected.code === told.code && isRight(expected.before, told.before) && isRight(expected.after, told.after);
+}
+
+function codeAlone(told: Told | undefined): Told | undefined {
+  return told && { code: told.code };
+}
+
+function balancesOf(worlds: readonly ReferencePlayer[]): number[] {
+  return [...new Set(worlds.map(({ balance }) => balance))];
 }
 
 function isSame(one: Told, other: Told): boolean {

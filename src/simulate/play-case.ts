@@ -1,11 +1,12 @@
 import { messageOf } from '../base/message-of.js';
 import { CannotKnow, NotServed } from './cannot-know.js';
-import { messagesOf, type Step } from './case.js';
+import { type Case, messagesOf, type Step } from './case.js';
 import { Platform } from './platform.js';
 import { ConnectionLost, type Misshapes, play, type Table } from './play.js';
 import type { Players } from './players.js';
 import { maybeMissing, type Profile } from './profile.js';
 import type { Result } from './result.js';
+import { subjectAt } from './subject.js';
 
 /** Outcome of a case that was played, or not. */
 export interface Outcome {
@@ -17,14 +18,15 @@ export interface Outcome {
 }
 
 /** Plays a case with a new player. Rejects with a `PlayersError` if there is none. */
-export async function playCase(table: Table, players: Players, planned: readonly Step[]): Promise<Outcome> {
-  const steps = playable(planned, table.profile);
+export async function playCase(table: Table, players: Players, one: Case): Promise<Outcome> {
+  const steps = playable(one.steps(new Platform()), table.profile);
   const why = maybeLeaveOut(table, steps);
   if (why !== undefined) return { result: { verdict: 'skipped', why, messages: 0 } };
   try {
-    const { deviation, misshapes, messages } = await play(table, await players.take(), steps);
-    const verdict = deviation === undefined ? 'agrees' : 'differs';
-    return { result: { verdict, messages, ...(deviation && { deviation }) }, misshapes };
+    const { deviation, stepAt, misshapes, messages } = await play(table, await players.take(), steps);
+    if (deviation === undefined) return { result: { verdict: 'agrees', messages }, misshapes };
+    const isSetUp = deviation.unreadable !== undefined || (stepAt !== undefined && stepAt < subjectAt(one));
+    return { result: { verdict: 'differs', messages, deviation, ...(isSetUp && { isSetUp }) }, misshapes };
   } catch (error) {
     if (!(error instanceof CannotKnow)) throw error;
     if (error instanceof ConnectionLost) return { ...unknownOutcome(messageOf(error)), lost: error };

@@ -50,7 +50,12 @@ export interface Sent {
   /** `cut`: sent without waiting for the answer. `at-once`: sent together with the adjacent `at-once` messages. */
   readonly how: 'plain' | 'at-once' | 'cut';
   readonly reply?: Reply;
+  /** Undefined if there is no final answer. */
+  readonly told?: Told | undefined;
 }
+
+/** A message whose answer is there, or whose connection has ended. */
+type Answered = Sent & { readonly reply: Reply };
 
 /** An answer that an operator with this profile never gives. */
 export interface Deviation {
@@ -58,9 +63,27 @@ export interface Deviation {
   readonly history: readonly Sent[];
   /** Expected answers to the last message. For concurrent messages, those of the first possible order. */
   readonly expected: readonly Told[];
+  readonly balances: Balances;
+  /** Fault of an answer that has no code, so that it neither accepts nor refuses. */
+  readonly unreadable?: string | undefined;
   readonly signs: boolean;
   /** Names of the headers that the user has added to every request. */
   readonly headerNames?: readonly string[];
+}
+
+/** Balances of the player around the last message, in units. For concurrent messages, around all of them. */
+export interface Balances {
+  /** Balances that the earlier answers allow. */
+  readonly before: readonly number[];
+  /**
+   * Balances that the specification allows after the message. For concurrent messages, those of the orders that explain
+   * the codes of the answers.
+   */
+  readonly after: readonly number[];
+  /** Balances after concurrent messages in the order in which they were sent, whatever the codes. */
+  readonly inOrder?: readonly number[];
+  /** Balance according to a checkBalance after the wrong answer. Undefined if there was none. */
+  readonly now?: number | undefined;
 }
 
 /** Faults in the fields of answers, each with its first history. */
@@ -69,11 +92,15 @@ export type Misshapes = ReadonlyMap<string, Deviation>;
 export interface Played {
   /** Undefined if all answers are right. */
   readonly deviation?: Deviation;
+  /** Index of the step with the deviation. */
+  readonly stepAt?: number;
   readonly misshapes: Misshapes;
   readonly messages: number;
 }
 
 /** A message that is cut off is sent again. */
+/** Number of the question for the balance after a wrong answer, counted from the length of the history. */
+const AFTERWARDS = 1000;
 const CUT_REQUESTS = 2;
 const FIRST_REST_MS = 50;
 const REST_MAX_MS = 1000;
@@ -81,11 +108,11 @@ const REST_MAX_MS = 1000;
 /** Plays one history with one player. Throws a `CannotKnow` if the history cannot be played to its end. */
 export async function play(table: Table, player: Player, steps: readonly Step[]): Promise<Played> {
   const playing = new Play(table, player);
-  for (const step of steps) {
+  for (const [n, step] of steps.entries()) {
     const deviation = await playing.step(step);
-    if (deviation !== undefined) return playing.played(deviation);
+    if (deviation !== undefined) return { ...playing.played(deviation), stepAt: n };
   }
-  return playing.played(undefined);
+  return playing.played(playing.unreadable);
 }
 
 /** Plays a history step by step. */
@@ -93,6 +120,8 @@ export class Play {
   private readonly judge: Judge;
   private readonly history: Sent[] = [];
   private readonly misshapes = new Map<string, Deviation>();
+  /** First answer that neither accepts nor refuses. */
+  unreadable: Deviation | undefined;
 
   constructor(
     private readonly table: Table,
@@ -126,7 +155,18 @@ export class Play {
   private async one(message: Message): Promise<Deviation | undefined> {
     const expected = this.judge.expected(message);
     const told = await this.ask(message);
-    return this.judge.told(message, told) ? undefined : this.deviation(expected);
+    if (isUnreadable(told)) {
+      // The history goes on, because later answers may show faults of money.
+      this.unreadable ??= this.unreadableAnswer(message, expected);
+      this.judge.maybe(message);
+      return undefined;
+    }
+    if (this.judge.told(message, told)) {
+      if (lacksBalance(told)) this.unreadable ??= this.unreadableAnswer(message, expected);
+      return undefined;
+    }
+    const balances = { before: this.judge.balances(), after: this.judge.balancesAfter([message]) };
+    return await this.deviationWithBalance(expected, balances);
   }
 
   private async cut(message: Message): Promise<void> {
@@ -138,10 +178,22 @@ export class Play {
 
   private async atOnce(messages: readonly Message[]): Promise<Deviation | undefined> {
     const expected = messages.flatMap((message) => this.judge.expected(message));
-    const replies = await Promise.all(messages.map((message) => this.send(message, 'at-once')));
-    const told = replies.map((reply, n) => (isFinal(reply) ? this.read(messages[n] as Message, reply) : undefined));
-    for (const reply of replies) this.stopIfLost(expected, reply);
-    if (!this.judge.answeredAtOnce(messages, told)) return this.deviation(expected);
+    const answered = await Promise.all(messages.map((message) => this.send(message, 'at-once')));
+    for (const [n, sent] of answered.entries()) this.noteShape(messages[n] as Message, sent);
+    for (const { reply } of answered) this.stopIfLost(expected, reply);
+    const told = answered.map((one) => one.told);
+    const unreadableAt = told.findIndex((one) => one !== undefined && isUnreadable(one));
+    if (unreadableAt >= 0) {
+      return this.unreadableAnswer(messages[unreadableAt] as Message, expected, unreadableAt - messages.length);
+    }
+    if (!this.judge.answeredAtOnce(messages, told)) {
+      const balances = {
+        before: this.judge.balances(),
+        after: this.judge.balancesByCodes(messages, told),
+        inOrder: this.judge.balancesAfter(messages),
+      };
+      return await this.deviationWithBalance(expected, balances);
+    }
     for (const [n, message] of messages.entries()) {
       if (told[n] !== undefined) continue;
       const deviation = await this.one(message);
@@ -155,8 +207,10 @@ export class Play {
     const endMs = performance.now() + this.table.patienceMs;
     let restMs = FIRST_REST_MS;
     for (let n = 0; ; n++) {
-      const reply = await this.send(message, 'plain');
-      if (isFinal(reply)) return this.read(message, reply);
+      const sent = await this.send(message, 'plain');
+      this.noteShape(message, sent);
+      const { reply, told } = sent;
+      if (told !== undefined) return told;
       this.stopIfLost(this.judge.expected(message), reply);
       if (n === 0) this.judge.maybe(message);
       if (performance.now() + restMs > endMs) {
@@ -176,23 +230,26 @@ export class Play {
     if (lost !== undefined && this.table.stopsWhenLost) throw new ConnectionLost(lost, this.deviation(expected));
   }
 
-  private async send(message: Message, how: Sent['how']): Promise<Reply> {
+  private async send(message: Message, how: Sent['how']): Promise<Answered> {
     this.throwIfStopped();
     const sent = this.sent(message, how);
     const n = this.history.push(sent) - 1;
     const reply = await this.table.client.post(sent.path, sent.body, message.signature);
-    this.history[n] = { ...sent, reply };
+    const told = isFinal(reply) ? toldOf(message, reply, this.table.profile.decimals) : undefined;
+    const answered = { ...sent, reply, told };
+    this.history[n] = answered;
     // A stop closes the connections.
     if (reply.status === undefined) this.throwIfStopped();
     if (isNotServed(reply)) throw new NotServed(sent.path);
-    return reply;
+    return answered;
   }
 
-  private read(message: Message, reply: Reply): Told {
+  /** Notes the faults in the fields of a final answer. */
+  private noteShape(message: Message, { reply, told }: Answered): void {
+    if (told === undefined) return;
     for (const says of misshapesOf(message, this.player, this.table.profile.productId, reply)) {
       if (!this.misshapes.has(says)) this.misshapes.set(says, this.deviation(this.judge.expected(message)));
     }
-    return toldOf(message, reply, this.table.profile.decimals);
   }
 
   private sent(message: Message, how: Sent['how']): Sent {
@@ -202,8 +259,44 @@ export class Play {
     return { endpoint, path: pathOf(profile, endpoint), body, signature, how };
   }
 
-  private deviation(expected: readonly Told[]): Deviation {
-    const { signs, headerNames } = this.table.client;
-    return { player: this.player, history: [...this.history], expected, signs, headerNames };
+  private unreadableAnswer(message: Message, expected: readonly Told[], at = -1): Deviation {
+    const { reply } = this.history.at(at) as Answered;
+    const [unreadable] = misshapesOf(message, this.player, this.table.profile.productId, reply);
+    return { ...this.deviation(expected), unreadable };
   }
+
+  private async deviationWithBalance(expected: readonly Told[], balances: Balances): Promise<Deviation> {
+    const deviation = this.deviation(expected, balances);
+    return { ...deviation, balances: { ...balances, now: await this.findBalance() } };
+  }
+
+  /** Asks for the balance once. The question is not part of the history. */
+  private async findBalance(): Promise<number | undefined> {
+    const { profile, client, pace } = this.table;
+    if (!profile.endpoints.includes('checkBalance') || stopReason(this.table) !== undefined) return undefined;
+    const message: Message = {
+      endpoint: 'checkBalance',
+      number: this.history.length + AFTERWARDS,
+      txns: [],
+      envelope: {},
+    };
+    const { path, body } = this.sent(message, 'plain');
+    await pace?.wait(1);
+    const told = toldOf(message, await client.post(path, body), profile.decimals);
+    return Number.isNaN(told.after) ? undefined : told.after;
+  }
+
+  private deviation(expected: readonly Told[], balances: Balances = { before: [], after: [] }): Deviation {
+    const { signs, headerNames } = this.table.client;
+    return { player: this.player, history: [...this.history], expected, balances, signs, headerNames };
+  }
+}
+
+/** True if the answer neither accepts nor refuses. */
+function isUnreadable({ code }: Told): boolean {
+  return Number.isNaN(code);
+}
+
+function lacksBalance({ code, before, after }: Told): boolean {
+  return code === 0 && (before === undefined || after === undefined);
 }

@@ -21,6 +21,10 @@ export interface Result {
   readonly deviation?: Deviation;
   /** True if the history has ended the operator's process. */
   readonly isEnd?: true;
+  /** Number of cases that show the fault, if it is a fault of the fields of answers. */
+  readonly cases?: number;
+  /** True if the history differs before the message that shows its rule. */
+  readonly isSetUp?: true;
   readonly messages: number;
 }
 

@@ -19,7 +19,7 @@ test('all faults of an answer are reported, not only the first', () => {
   const { currency, ...others } = success;
   assert.deepEqual(faults(BET, { ...others, username: 'bob', balanceBefore: '1000', balanceAfter: 900 }), [
     'the answer has no currency',
-    'balanceBefore is no number',
+    'numbers are sent as text',
     'username is "bob", and the request has "PLAYER"',
   ]);
   assert.deepEqual(faults(BET, { ...success, ...balances }), []);

@@ -34,7 +34,7 @@ test('a random history is attributed to the rule of its last message', () => {
       const { endpoint, signature } = message;
       return { endpoint, path: '/', body: bodyOf(message, player, 'P', 0), signature, how: 'plain' as const };
     });
-    return ruleOf({ player, history, expected: [], signs: false });
+    return ruleOf({ player, history, expected: [], balances: { before: [], after: [] }, signs: false });
   };
   const bet = p.bet('b1', 5);
   assert.equal(rule(bet), 'stake');

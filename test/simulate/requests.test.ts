@@ -58,7 +58,10 @@ test('curl commands name added headers without their values', () => {
     { endpoint: message.endpoint, path: '/placeBets', body, signature: undefined, how: 'plain' as const },
   ];
   for (const signs of [false, true]) {
-    const lines = curlLines({ player: PLAYER, history, expected: [], signs, headerNames: ['X-Api-Key'] }, 'http://a');
+    const lines = curlLines(
+      { player: PLAYER, history, expected: [], balances: { before: [], after: [] }, signs, headerNames: ['X-Api-Key'] },
+      'http://a',
+    );
     assert.ok(lines.includes('# HEADER_X_API_KEY is the value of the header X-Api-Key'));
     assert.ok(lines.join('\n').includes(' -H "X-Api-Key: $HEADER_X_API_KEY"'));
   }

@@ -1,5 +1,8 @@
 import { curlLines, historyLines } from '../../simulate/explain.js';
 import type { Explored } from '../../simulate/explore/explore.js';
+import { countOf, diagnosisOf, type Finding, findingsOf } from '../../simulate/findings/findings.js';
+import { HEADING_NAMES, HEADINGS } from '../../simulate/findings/heading.js';
+import { moneyLines } from '../../simulate/findings/loss.js';
 import type { Profile } from '../../simulate/profile.js';
 import { type Result, type Verdict, verdictOf } from '../../simulate/result.js';
 import { RULE_NAMES, RULES } from '../../simulate/rules.js';
@@ -7,44 +10,48 @@ import type { Soaked } from '../../simulate/soak/soak.js';
 import { printable } from './printable.js';
 import { formatTable } from './table.js';
 
-/** Number of deviations to print in full. The report files contain all deviations. */
-const FULL_DEVIATIONS_MAX = 10;
+/** Number of findings to print with their histories. The report files contain all of them. */
+const FULL_FINDINGS_MAX = 10;
+/** Number of cases to name for a finding. */
+const CASES_MAX = 3;
+const UNKNOWN_MAX = 10;
 
-/** Prints a table of the rules, and then each deviation. */
+/** Prints a table of the rules, and then the findings under their headings. */
 export function simulationText(results: readonly Result[], url: string, profile: Profile): string {
-  const differing = results.filter(({ verdict }) => verdict === 'differs');
-  // A request that ends the operator's process comes first.
-  const told = [...differing.filter(isEnd), ...oneOfEachRuleFirst(differing.filter((result) => !isEnd(result)))];
-  const parts = [
-    ruleTable(results),
-    ...told.slice(0, FULL_DEVIATIONS_MAX).map((result) => deviationText(result, url, profile)),
-    ...(told.length > FULL_DEVIATIONS_MAX
-      ? [`... and ${told.length - FULL_DEVIATIONS_MAX} more: --html FILE has all of them`]
-      : []),
-    ...unknownText(results),
-    summary(results),
-  ];
-  return parts.join('\n\n');
+  const findings = findingsOf(results, profile.decimals);
+  const parts = [ruleTable(results), ...findingsText(findings, url, profile), ...unknownText(results)];
+  return [...parts, summary(results, findings)].join('\n\n');
 }
 
-/**
- * Puts the first deviation of each rule first. Further deviations of the same rule add little, and must not push other
- * rules out of the output.
- */
-function oneOfEachRuleFirst(results: readonly Result[]): Result[] {
-  const first = new Map(results.toReversed().map((result) => [result.rule, result]));
-  const isFirst = (result: Result) => first.get(result.rule) === result;
-  return [...results.filter(isFirst), ...results.filter((result) => !isFirst(result))];
+/** Prints the first finding of each heading before a second one of any heading takes its place. */
+function findingsText(findings: readonly Finding[], url: string, profile: Profile): string[] {
+  const isFull = new Set(firstOfEach(findings).slice(0, FULL_FINDINGS_MAX));
+  const parts = HEADING_NAMES.flatMap((heading) => {
+    const own = findings.filter((one) => one.heading === heading);
+    if (own.length === 0) return [];
+    const { title, says } = HEADINGS[heading];
+    const full = own.filter((one) => isFull.has(one)).map((one) => findingText(one, url, profile));
+    const short = own.filter((one) => !isFull.has(one)).map((one) => `  ${printable(one.says)}: ${casesText(one)}`);
+    return [`${title.toUpperCase()}: ${says}`, ...full, ...(short.length > 0 ? [short.join('\n')] : [])];
+  });
+  return findings.length > isFull.size ? [...parts, '--html FILE has the histories of all findings'] : parts;
 }
 
-function isEnd(result: Result): boolean {
-  return result.isEnd === true;
+function firstOfEach(findings: readonly Finding[]): Finding[] {
+  const isFirst = (one: Finding) => one === findings.find(({ heading }) => heading === one.heading);
+  return [...findings.filter(isFirst), ...findings.filter((one) => !isFirst(one))];
 }
 
 /** Formats a case as JSON. */
-export function resultJson({ rule, name, verdict, why, deviation }: Result, url: string, profile: Profile): object {
+export function resultJson(result: Result, url: string, profile: Profile): object {
+  const { rule, name, verdict, why, deviation, isSetUp } = result;
   const told = deviation && { history: historyLines(deviation, profile.decimals), curl: curlLines(deviation, url) };
-  return { rule, place: RULES[rule].place, name, verdict, ...(why !== undefined && { why }), ...told };
+  const { heading, cause, says } = verdict === 'differs' ? diagnosisOf(result, profile.decimals) : {};
+  return {
+    ...{ rule, place: RULES[rule].place, name, verdict, ...(why !== undefined && { why }) },
+    ...(heading !== undefined && { heading, cause, says, isFollowUp: isSetUp === true }),
+    ...told,
+  };
 }
 
 export function exploredText({ histories, messages, seconds, passed }: Explored, seed: number): string {
@@ -74,13 +81,42 @@ function ruleTable(results: readonly Result[]): string {
   return formatTable(['', { right: 'cases' }, 'rule', 'written in'], rows);
 }
 
-function deviationText({ rule, name, why, deviation }: Result, url: string, profile: Profile): string {
+function findingText(finding: Finding, url: string, profile: Profile): string {
+  const { says, question, rule, shortest } = finding;
   const { title, place } = RULES[rule];
-  const head = [`DIFFERS  ${title} (${place})`, `  ${name}`, ...(why === undefined ? [] : [`  ${why}`])];
+  const head = [
+    `* ${printable(says)}`,
+    ...(question === undefined ? [] : [`  Question: ${question}`]),
+    `  Rule: ${title} (${place})`,
+    ...moneyLines(finding, profile),
+    `  Shown by ${casesText(finding)}`,
+  ];
+  const { deviation } = shortest;
   if (deviation === undefined) return head.join('\n');
   const history = historyLines(deviation, profile.decimals).flatMap((line) => line.split('\n').map(printable));
   const lines = [...history, '', ...curlLines(deviation, url)].map((line) => `    ${line}`.trimEnd());
   return [...head, ...lines].join('\n');
+}
+
+function casesText(finding: Finding): string {
+  const { cases, followUps } = finding;
+  // A fault of the fields has no case of its own.
+  const named = namesText(cases.filter(({ rule }) => rule !== 'shape'));
+  const shown = `${counted(countOf(finding), 'case')}${named}`;
+  if (followUps.length === 0) return printable(shown);
+  return printable(
+    `${shown}; for the same reason ${counted(followUps.length, 'case')} failed early${namesText(followUps)}`,
+  );
+}
+
+function namesText(results: readonly Result[]): string {
+  if (results.length === 0) return '';
+  const more = results.length > CASES_MAX ? [`${results.length - CASES_MAX} more`] : [];
+  return `: ${[...results.slice(0, CASES_MAX).map(({ name }) => `"${name}"`), ...more].join(', ')}`;
+}
+
+function counted(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? '' : 's'}`;
 }
 
 /** Prints each reason once, however many cases share it. */
@@ -89,10 +125,10 @@ function unknownText(results: readonly Result[]): string[] {
     results.flatMap(({ verdict, why }) => (verdict === 'unknown' && why !== undefined ? [why] : [])),
   );
   if (whys.size === 0) return [];
-  return [['CANNOT KNOW', ...[...whys].slice(0, FULL_DEVIATIONS_MAX).map((why) => `  ${printable(why)}`)].join('\n')];
+  return [['CANNOT KNOW', ...[...whys].slice(0, UNKNOWN_MAX).map((why) => `  ${printable(why)}`)].join('\n')];
 }
 
-function summary(results: readonly Result[]): string {
+function summary(results: readonly Result[], findings: readonly Finding[]): string {
   const count = (verdict: Verdict) => results.filter((one) => one.verdict === verdict).length;
   const messages = results.reduce((sum, one) => sum + one.messages, 0);
   const counts = [
@@ -102,5 +138,11 @@ function summary(results: readonly Result[]): string {
     `${count('skipped')} skipped`,
     ...(count('known') > 0 ? [`${count('known')} known`] : []),
   ];
-  return `${results.length} cases, ${messages} messages: ${counts.join(', ')}`;
+  const cases = `${results.length} cases, ${messages} messages: ${counts.join(', ')}`;
+  if (findings.length === 0) return cases;
+  const headings = HEADING_NAMES.flatMap((heading) => {
+    const count = findings.filter((one) => one.heading === heading).length;
+    return count === 0 ? [] : [`${count} ${HEADINGS[heading].short}`];
+  });
+  return `${counted(findings.length, 'finding')}: ${headings.join(', ')}\n${cases}`;
 }

@@ -136,7 +136,8 @@ class Soaking {
     let dueMs: number | undefined = atMs;
     while (dueMs !== undefined) {
       const step = await this.next(seat);
-      const deviation = await (seat.play as Play).step(step);
+      const play = seat.play as Play;
+      const deviation = (await play.step(step)) ?? play.unreadable;
       this.latencies.add(performance.now() - dueMs);
       if (deviation !== undefined) this.differs(seat, deviation);
       dueMs = this.isOver ? undefined : this.waiting.shift();
