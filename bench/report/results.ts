@@ -11,7 +11,7 @@ import type { ScaleReport } from '../scale/scale.js';
 import type { SoakReport } from '../soak/soak.js';
 import type { Environment } from '../support/environment.js';
 
-/** Raw results: written by `--json`, and the input of the report. */
+/** Raw results, which `--json` writes and the report reads. */
 export interface Results {
   readonly environment: Environment;
   readonly load?: LoadReport;

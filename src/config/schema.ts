@@ -404,8 +404,8 @@ export const settingsSchema = group({
     }),
     stale: option(
       ['request', 'time', 'off'],
-      'How walletd recognises the late retry of a rolled-back settle or cancel. `request`: by its request id. `time`: ' +
-        'by its timestampMillis. `off`: only if it is the identical message.',
+      'How a late retry of a rolled-back settle or cancel is recognised. `request`: by its request id. `time`: ' +
+        'by its timestampMillis. `off`: only if the message is identical.',
     ),
   }),
   tips: group({

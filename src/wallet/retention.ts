@@ -4,7 +4,7 @@ import type { Round } from './state/round.js';
 import type { Wallet } from './state/wallet.js';
 
 /*
- * Retention. Ids are remembered for months, not forever (docs/decisions.md section 3). A round is forgotten as a unit,
+ * Retention: ids are remembered for months, not forever (docs/decisions.md section 3). A round is forgotten as a unit,
  * once none of its bets is open and nothing in it has changed during the retention period. A late message therefore
  * finds the complete round or nothing at all.
  */

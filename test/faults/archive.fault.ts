@@ -184,8 +184,8 @@ rareFault('a start with a damaged key filter reads the archive again', async (sc
   await until('rounds have moved', async () => (await archivedRounds(first)) > 100);
   load.rest();
   await allHaveLeft(first);
-  // Leave the next start without the archived keys: a snapshot trims the log's first entries, and the node's file is
-  // removed.
+  // Take the archived keys away from the next start: a snapshot trims the log's first entries, and the test removes the
+  // node's file.
   await (await fetch(`${first.adminUrl}/v1/snapshots`, { method: 'POST' })).text();
   assert.equal(await first.end('SIGTERM'), 0);
   const files = readdirSync(nodeFolder).filter((name) => name.startsWith('archive-names-'));

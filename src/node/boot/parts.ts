@@ -90,9 +90,9 @@ export interface Parts {
   readonly recorder: Recorder;
   /** Started once the shards serve. */
   readonly timeKeeper: TimeKeeper;
-  /** Shards of a node without a cluster, for operators; ticked every second. Undefined in a cluster. */
+  /** Shards of a node without a cluster, for operators; updated every second. Undefined in a cluster. */
   readonly solo: SoloReplicas | undefined;
-  /** Used by the console; ticked every second. */
+  /** Data for the console, which is updated every second. */
   readonly lastHour: LastHour;
   /** Sends traces; undefined if there is no trace collector. */
   readonly tracer: CallbackTracer | undefined;
