@@ -8,7 +8,7 @@ import { sign } from '../http/signature.js';
 import { EXIT } from '../node/settings/exit-codes.js';
 import { Stopped } from '../simulate/cannot-know.js';
 import { type Case, OPENING_BALANCE } from '../simulate/case.js';
-import { CASES } from '../simulate/cases/all.js';
+import { CASES, PLAYERS_MAX } from '../simulate/cases/all.js';
 import { CHECK_LANES, check } from '../simulate/check.js';
 import { Client, type Header, type Sign } from '../simulate/client.js';
 import { findingsOf, worstHeading } from '../simulate/findings/findings.js';
@@ -145,7 +145,7 @@ export function addSimulate(program: Command): void {
       helpText({
         notes: [
           `\
-Each history has its own player with a balance of ${OPENING_BALANCE} and nothing else; check needs ${CASES.length} players. The players are not removed.
+Each history has its own player with a balance of ${OPENING_BALANCE} and nothing else, and some have two; check needs ${PLAYERS_MAX} players. The players are not removed.
 One of --players, --create and --operator provides them. See docs/simulate.md about profiles.`,
         ],
         exitCodes: `${EXIT.ok} all cases agree, ${EXIT.failure} money is wrong or a request ends the operator's process, ${EXIT.usage} wrong arguments,

@@ -4,7 +4,7 @@ import type { RuleName } from './rules.js';
 
 /**
  * One history that shows whether an operator obeys a rule. It is always played with a new player whose balance is
- * 1,000.
+ * 1,000. If some messages are about a second player, that player is new, too, and has the same balance.
  */
 export interface Case {
   readonly rule: RuleName;
@@ -21,7 +21,7 @@ export interface Case {
 export type Step = readonly [what: Message | Delivery, expected: Expected];
 export type Expected = readonly [number, number] | readonly [number] | number | 'any order';
 
-/** Messages that are not sent one after another, and how they are sent instead. */
+/** Messages of one player that are not sent one after another, and how they are sent instead. */
 export interface Delivery {
   /**
    * `at-once`: all messages are sent before the first answer. `cut`: each message is sent, cut off before its answer,
@@ -39,6 +39,11 @@ export function atOnce(...messages: readonly Message[]): Delivery {
 
 export function cut(message: Message): Delivery {
   return { how: 'cut', messages: [message] };
+}
+
+/** True if the step is about the second player of its history. */
+export function isOfOther(step: Step): boolean {
+  return messagesOf(step)[0]?.isOfOther === true;
 }
 
 export function messagesOf([what]: Step): readonly Message[] {

@@ -4,16 +4,18 @@ import type { Element, Endpoint } from './message.js';
 import type { Deviation, Sent } from './play.js';
 import { codeName, type RuleName } from './rules.js';
 
-/** Placeholder for the player in messages to send again, so that a new player can be substituted. */
-const PLAYER = '$PLAYER';
+/** Shell variables for the players in messages to send again, so that new players can be substituted. */
+const VARIABLES = ['PLAYER', 'OTHER'];
 const AT_ONCE = ' &';
 
 /** Lists the messages with their answers, one message per line, followed by the expected answers. */
-export function historyLines({ history, expected, player, balances }: Deviation, decimals: number): string[] {
-  const lines = history.map(
-    (sent) =>
-      `${headOf(sent)} ${shortBody(sent.body, player.username)}\n  ${answerOf(sent).replaceAll(`${player.username}-`, '')}`,
-  );
+export function historyLines(deviation: Deviation, decimals: number): string[] {
+  const { history, expected, balances } = deviation;
+  const names = namesOf(deviation);
+  const lines = history.map((sent) => {
+    const isOfOther = names.indexOf(usernameOf(sent)) > 0;
+    return `${headOf(sent, isOfOther)} ${shortBody(sent.body, names)}\n  ${withoutNames(answerOf(sent), names)}`;
+  });
   return [
     ...lines,
     `  ${headOfExpected(history, balances)}: ${expected.map((told) => describe(told, decimals)).join(', or ')}`,
@@ -28,15 +30,43 @@ function headOfExpected(history: readonly Sent[], { after }: Deviation['balances
 }
 
 /** Formats a shell script that sends the history again for a new player. */
-export function curlLines({ history, player, signs, headerNames = [] }: Deviation, url: string): string[] {
+export function curlLines(deviation: Deviation, url: string): string[] {
+  const { history, player, other, signs, headerNames = [] } = deviation;
+  const { balance, currency } = player;
+  const names = namesOf(deviation);
   const before = [
-    `# needs a player with ${player.balance} ${player.currency}, whom nobody has played with`,
-    `PLAYER=${quoted(player.username)}`,
+    other === undefined
+      ? `# needs a player with ${balance} ${currency}, whom nobody has played with`
+      : `# needs two players with ${balance} ${currency} each, with whom nobody has played`,
+    ...names.map((name, n) => `${VARIABLES[n]}=${quoted(name)}`),
     `URL=${quoted(url)}`,
     ...headerNames.map((name) => `# ${variableOf(name)} is the value of the header ${name}`),
     ...(signs ? signing(headerNames) : []),
   ];
-  return [...before, ...history.map((sent) => curlLine(sent, player.username, signs, headerNames))];
+  return [...before, ...history.map((sent) => curlLine(sent, names, signs, headerNames))];
+}
+
+/** Usernames of the players of a history, in the order of their first messages. */
+function namesOf({ history, player, other }: Deviation): readonly string[] {
+  if (other === undefined) return [player.username];
+  const isFirst = history[0] === undefined || usernameOf(history[0]) === player.username;
+  return isFirst ? [player.username, other.username] : [other.username, player.username];
+}
+
+function usernameOf({ body }: Sent): string {
+  return (JSON.parse(body) as { readonly username: string }).username;
+}
+
+/** Replaces each name. A name may begin with another one, so the longest is replaced first. */
+function replaceNames(text: string, names: readonly string[], replacementOf: (n: number) => string): string {
+  const order = [...names.keys()].sort((n, m) => (names[m] as string).length - (names[n] as string).length);
+  return order.reduce((left, n) => left.replaceAll(names[n] as string, () => replacementOf(n)), text);
+}
+
+/** The text without the names at the beginning of ids. */
+function withoutNames(text: string, names: readonly string[]): string {
+  const prefixes = names.map((name) => `${name}-`);
+  return replaceNames(text, prefixes, () => '');
 }
 
 function signing(headerNames: readonly string[]): string[] {
@@ -59,14 +89,14 @@ function variableOf(name: string): string {
 
 function curlLine(
   { path, body, how, signature, reply }: Sent,
-  username: string,
+  names: readonly string[],
   signs: boolean,
   headerNames: readonly string[],
 ): string {
-  const data = `"${JSON.stringify(body).slice(1, -1).replaceAll('`', '\\`').replaceAll('$', '\\$').replaceAll(username, PLAYER)}"`;
-  // Put the name in braces, because the following character could otherwise be read as part of the shell variable's
-  // name.
-  const text = data.replaceAll(`${PLAYER}-`, `\${PLAYER}-`);
+  const data = JSON.stringify(body).slice(1, -1).replaceAll('`', '\\`').replaceAll('$', '\\$');
+  const named = replaceNames(data, names, (n) => `$${VARIABLES[n]}`);
+  // The braces keep the shell from reading the next character as part of the variable's name.
+  const text = `"${named.replaceAll(/\$(PLAYER|OTHER)-/g, (_, name) => `\${${name}}-`)}"`;
   // Replace line breaks in the answer, because a line break would end the comment and the shell would execute the next
   // line.
   const answer = reply?.text.slice(0, 200).replaceAll(/[\s\p{Cc}]+/gu, ' ') ?? '';
@@ -76,14 +106,18 @@ function curlLine(
   return `curl -s "$URL"${quoted(path)} -H 'Content-Type: application/json'${headersOf(headerNames)} -d ${text}${end}`;
 }
 
-function headOf({ path, how, signature }: Sent): string {
-  const notes = [how === 'plain' ? [] : [how], signature === undefined ? [] : [`signature ${signature}`]].flat();
+function headOf({ path, how, signature }: Sent, isOfOther: boolean): string {
+  const notes = [
+    ...(isOfOther ? ['second player'] : []),
+    ...(how === 'plain' ? [] : [how]),
+    ...(signature === undefined ? [] : [`signature ${signature}`]),
+  ];
   return `${path}${notes.length === 0 ? '' : ` (${notes.join(', ')})`}`;
 }
 
 /** The body without the fields that never change. */
-function shortBody(body: string, username: string): string {
-  const { id, txns, currency } = JSON.parse(body.replaceAll(`${username}-`, '')) as Record<string, unknown>;
+function shortBody(body: string, names: readonly string[]): string {
+  const { id, txns, currency } = JSON.parse(withoutNames(body, names)) as Record<string, unknown>;
   const short = ((txns ?? []) as Record<string, unknown>[]).map(({ gameCode, playInfo, ...txn }) => txn);
   return JSON.stringify({ id, currency, ...(txns !== undefined && { txns: short }) });
 }

@@ -42,6 +42,8 @@ export interface Message {
   readonly refusal?: RefusalCode;
   /** Undefined for the platform's regular signature. */
   readonly signature?: Signature;
+  /** True if the message is about the second player of a history. */
+  readonly isOfOther?: true;
 }
 
 /** The player with whom a history is played. */
@@ -70,13 +72,17 @@ export const DEFAULT_FIELDS: RequestFields = { txnId: false, sessionToken: '', .
 /** Fields that contain ids. Some operators do not separate ids by player, so the ids contain the player's name. */
 const IDS = ['id', 'roundId', 'refId'];
 
-/** The request body for this player. `startMs` is the time of message 0. */
+/**
+ * The request body for this player. `startMs` is the time of message 0. Players of one round give it the same `host`,
+ * whose name its id contains.
+ */
 export function bodyOf(
   message: Message,
   player: Player,
   productId: string,
   startMs: number,
   fields = DEFAULT_FIELDS,
+  host = player,
 ): string {
   const nameOf = (name: string) => `${player.username}-${name}`;
   const { username, currency } = player;
@@ -92,7 +98,7 @@ export function bodyOf(
   if (message.endpoint !== 'checkBalance') {
     body.txns = message.txns.map((txn, n) => {
       const txnId = fields.txnId && { txnId: nameOf(`t${message.number}-${n}`) };
-      return { ...txnId, ...withGame(mapIds(txn, nameOf), fields) };
+      return { ...txnId, ...withGame(mapIds(txn, nameOf, host), fields) };
     });
   }
   return JSON.stringify(body);
@@ -107,11 +113,12 @@ function withGame(txn: Element, { gameCode, playInfo }: RequestFields): Element 
   };
 }
 
-function mapIds(txn: Element, nameOf: (name: string) => string): Element {
+function mapIds(txn: Element, nameOf: (name: string) => string, host: Player): Element {
   const named: Record<string, unknown> = { ...txn };
   for (const field of IDS) {
     const name = txn[field];
-    if (typeof name === 'string' && name !== '') named[field] = nameOf(name);
+    if (typeof name !== 'string' || name === '') continue;
+    named[field] = field === 'roundId' ? `${host.username}-${name}` : nameOf(name);
   }
   return named;
 }

@@ -107,6 +107,11 @@ export function without(message: Message, field: string): Message {
   return { ...message, txns: message.txns.map(({ [field]: _, ...txn }) => txn) };
 }
 
+/** The message, about the second player of the history. Both players are in the same rounds. */
+export function other(message: Message): Message {
+  return { ...message, isOfOther: true };
+}
+
 /** Marks the message as invalid, so that it must be refused. */
 export function invalid(message: Message): Message {
   return { ...message, refusal: 40003 };

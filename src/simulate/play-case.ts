@@ -1,6 +1,6 @@
 import { messageOf } from '../base/message-of.js';
 import { CannotKnow, NotServed } from './cannot-know.js';
-import { type Case, messagesOf, type Step } from './case.js';
+import { type Case, isOfOther, messagesOf, type Step } from './case.js';
 import { Platform } from './platform.js';
 import { ConnectionLost, type Misshapes, play, type Table } from './play.js';
 import type { Players } from './players.js';
@@ -23,7 +23,9 @@ export async function playCase(table: Table, players: Players, one: Case): Promi
   const why = maybeLeaveOut(table, steps);
   if (why !== undefined) return { result: { verdict: 'skipped', why, messages: 0 } };
   try {
-    const { deviation, stepAt, misshapes, messages } = await play(table, await players.take(), steps);
+    const player = await players.take();
+    const other = steps.some(isOfOther) ? await players.take() : undefined;
+    const { deviation, stepAt, misshapes, messages } = await play(table, player, steps, other);
     if (deviation === undefined) return { result: { verdict: 'agrees', messages }, misshapes };
     const isSetUp = deviation.unreadable !== undefined || (stepAt !== undefined && stepAt < subjectAt(one));
     return { result: { verdict: 'differs', messages, deviation, ...(isSetUp && { isSetUp }) }, misshapes };
@@ -61,6 +63,7 @@ function playable(steps: readonly Step[], { endpoints }: Profile): readonly Step
     const [message] = messagesOf(step);
     if (message?.endpoint !== 'checkBalance' || message.refusal !== undefined) return step;
     const probe = new Platform().bet(`probe${n}`, PROBE, { roundId: `probe${n}` });
-    return [{ ...probe, number: message.number, envelope: message.envelope }, step[1]] as const;
+    const { number, envelope } = message;
+    return [{ ...probe, number, envelope, ...(isOfOther(step) && { isOfOther: true }) }, step[1]] as const;
   });
 }

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { CannotKnow, NotServed, Stopped } from './cannot-know.js';
-import { messagesOf, type Step } from './case.js';
+import { isOfOther, messagesOf, type Step } from './case.js';
 import type { Client, Lost, Reply } from './client.js';
 import { Judge, type Told } from './judge.js';
 import { bodyOf, type Message, type Player } from './message.js';
@@ -59,7 +59,10 @@ type Answered = Sent & { readonly reply: Reply };
 
 /** An answer that an operator with this profile never gives. */
 export interface Deviation {
+  /** The player of the last message. */
   readonly player: Player;
+  /** The other player, if the history has two. */
+  readonly other?: Player | undefined;
   readonly history: readonly Sent[];
   /** Expected answers to the last message. For concurrent messages, those of the first possible order. */
   readonly expected: readonly Told[];
@@ -105,29 +108,44 @@ const CUT_REQUESTS = 2;
 const FIRST_REST_MS = 50;
 const REST_MAX_MS = 1000;
 
-/** Plays one history with one player. Throws a `CannotKnow` if the history cannot be played to its end. */
-export async function play(table: Table, player: Player, steps: readonly Step[]): Promise<Played> {
-  const playing = new Play(table, player);
+/**
+ * Plays one history with one player, or with two if some steps are about the other one. Throws a `CannotKnow` if the
+ * history cannot be played to its end.
+ */
+export async function play(table: Table, player: Player, steps: readonly Step[], other?: Player): Promise<Played> {
+  const playing = new Play(table, player, other);
+  const beside = other && playing.beside(other);
   for (const [n, step] of steps.entries()) {
-    const deviation = await playing.step(step);
+    const deviation = await (isOfOther(step) ? beside : playing)?.step(step);
     if (deviation !== undefined) return { ...playing.played(deviation), stepAt: n };
   }
-  return playing.played(playing.unreadable);
+  return playing.played(playing.unreadable ?? beside?.unreadable);
 }
 
 /** Plays a history step by step. */
 export class Play {
   private readonly judge: Judge;
-  private readonly history: Sent[] = [];
-  private readonly misshapes = new Map<string, Deviation>();
+  private history: Sent[] = [];
+  private misshapes = new Map<string, Deviation>();
   /** First answer that neither accepts nor refuses. */
   unreadable: Deviation | undefined;
 
   constructor(
     private readonly table: Table,
     private readonly player: Player,
+    private readonly other?: Player,
+    /** The first player of the history. */
+    private readonly host = player,
   ) {
     this.judge = new Judge(table.profile, player);
+  }
+
+  /** The part of the same history that is about another player. */
+  beside(player: Player): Play {
+    const beside = new Play(this.table, player, this.player, this.player);
+    beside.history = this.history;
+    beside.misshapes = this.misshapes;
+    return beside;
   }
 
   /** Plays one step. Resolves to a deviation if the answer is wrong, and to undefined if it is right. */
@@ -255,7 +273,7 @@ export class Play {
   private sent(message: Message, how: Sent['how']): Sent {
     const { profile, startMs } = this.table;
     const { endpoint, signature } = message;
-    const body = bodyOf(message, this.player, profile.productId, startMs, profile);
+    const body = bodyOf(message, this.player, profile.productId, startMs, profile, this.host);
     return { endpoint, path: pathOf(profile, endpoint), body, signature, how };
   }
 
@@ -288,7 +306,8 @@ export class Play {
 
   private deviation(expected: readonly Told[], balances: Balances = { before: [], after: [] }): Deviation {
     const { signs, headerNames } = this.table.client;
-    return { player: this.player, history: [...this.history], expected, balances, signs, headerNames };
+    const { player, other } = this;
+    return { player, other, history: [...this.history], expected, balances, signs, headerNames };
   }
 }
 

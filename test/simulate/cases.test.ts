@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Expected, messagesOf, OPENING_BALANCE } from '../../src/simulate/case.js';
+import { type Expected, isOfOther, messagesOf, OPENING_BALANCE } from '../../src/simulate/case.js';
 import { CASES } from '../../src/simulate/cases/all.js';
 import { Judge, type Told } from '../../src/simulate/judge.js';
 import { ENDPOINTS } from '../../src/simulate/message.js';
@@ -10,6 +10,7 @@ import { DEFAULT_PROFILE } from '../../src/simulate/profile.js';
 import { RULE_NAMES } from '../../src/simulate/rules.js';
 
 const PLAYER = { username: 'ann', currency: 'THB', balance: OPENING_BALANCE };
+const OTHER = { ...PLAYER, username: 'bob' };
 const NOT_OF_CASES = ['served', 'shape', 'random'];
 
 function toldOf(expected: Exclude<Expected, 'any order'>): Told {
@@ -24,9 +25,10 @@ function toldOf(expected: Exclude<Expected, 'any order'>): Told {
 
 test("the judge expects the table's answer to every step", () => {
   for (const { name, steps } of CASES) {
-    const judge = new Judge(DEFAULT_PROFILE, PLAYER);
+    const judges = [PLAYER, OTHER].map((player) => new Judge(DEFAULT_PROFILE, player));
     let isSure = true;
     for (const [n, step] of steps(new Platform()).entries()) {
+      const judge = judges[isOfOther(step) ? 1 : 0] as Judge;
       const [what, expected] = step;
       const where = `${name}, step ${n + 1}`;
       isSure &&= !('how' in what);

@@ -35,6 +35,16 @@ function refuses(rule: RuleName, bug: string, condition: string): Row {
   ];
 }
 
+/** Bug: a message about a player's bet or round is carried out for the round of every other player, too. */
+function spreads(rule: RuleName, bug: string, endpoint: string): Row {
+  return [
+    rule,
+    bug,
+    CARRIED_OUT,
+    `{ ${COMMAND} if (endpoint === '${endpoint}') for (const username of this.wallet.players.keys()) if (username !== fields.username) this.wallet.answer({ ...command, username, txns: [{ ...txn, byRound: true }] }, 0); return this.wallet.answer(command, 0); }`,
+  ];
+}
+
 const is = (endpoint: string, code: number) => `endpoint === '${endpoint}' && code === ${code}`;
 const STAKE = 'txn.betAmount';
 const PAYOUT = 'txn.payoutAmount';
@@ -120,6 +130,17 @@ const REFUSED: readonly Row[] = [
   ),
 ];
 
+/** Bugs in which the players of a round are not distinguished. */
+const OF_ALL_PLAYERS: readonly Row[] = [
+  spreads('payout', 'a settle closes the bets of other players in its round', 'settleBets'),
+  spreads('byRound', 'a settle of a round closes the bets of all its players', 'settleBets'),
+  spreads('roundEnd', 'a round ends for all its players', 'settleBets'),
+  spreads('cancel', 'a cancel gives back the stakes of other players', 'cancelBets'),
+  spreads('late', 'the cancel of a round refuses late bets of all players', 'cancelBets'),
+  spreads('void', 'a void takes back what other players were paid', 'voidSettled'),
+  spreads('rollback', 'a rollback opens the bets of other players', 'rollback'),
+];
+
 /** Bugs in reading requests, in writing answers, and between the two. */
 const AROUND: readonly Row[] = [
   ['invalid', 'amounts have no bound', 'if (amount > AMOUNT_MAX)', 'if (false)'],
@@ -153,4 +174,10 @@ const AROUND: readonly Row[] = [
 ];
 
 /** Bugs of the operator around the wallet, which it makes with answers that the wallet gives rightly. */
-export const WRONG_ANSWERS: readonly Row[] = [...REFUSED_AND_MOVED, ...OTHER_AMOUNTS, ...REFUSED, ...AROUND];
+export const WRONG_ANSWERS: readonly Row[] = [
+  ...REFUSED_AND_MOVED,
+  ...OTHER_AMOUNTS,
+  ...REFUSED,
+  ...OF_ALL_PLAYERS,
+  ...AROUND,
+];

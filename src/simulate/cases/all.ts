@@ -1,4 +1,5 @@
-import type { Case } from '../case.js';
+import { type Case, isOfOther } from '../case.js';
+import { Platform } from '../platform.js';
 import { RULE_NAMES } from '../rules.js';
 import { AMOUNTS } from './amounts.js';
 import { ARRAYS } from './arrays.js';
@@ -12,6 +13,7 @@ import { REFUSALS } from './refusals.js';
 import { REPEATS } from './repeats.js';
 import { ROLLBACKS } from './rollbacks.js';
 import { SETTLES } from './settles.js';
+import { TWO_PLAYERS } from './two-players.js';
 
 const TABLES = [
   REFUSALS,
@@ -26,9 +28,13 @@ const TABLES = [
   NETWORK,
   AMOUNTS,
   AT_ONCE,
+  TWO_PLAYERS,
 ];
 
 /** All cases, ordered by rule. */
 export const CASES: readonly Case[] = TABLES.flat().sort(
   (one, other) => RULE_NAMES.indexOf(one.rule) - RULE_NAMES.indexOf(other.rule),
 );
+
+/** Number of players that all cases need together. */
+export const PLAYERS_MAX = CASES.reduce((sum, { steps }) => sum + (steps(new Platform()).some(isOfOther) ? 2 : 1), 0);

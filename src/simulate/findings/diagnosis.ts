@@ -110,14 +110,14 @@ function findMoney(deviation: Deviation, last: Sent, decimals: number): Diagnosi
     excess: now - right,
   });
   if (last.how === 'at-once') return findConcurrentMoney(deviation, now, money);
-  if (endpoint === 'checkBalance') return findDrift(history, now - right);
+  if (endpoint === 'checkBalance') return findDrift(deviation, now - right);
   const moved = now - before;
   if (told?.code !== 0) {
     return moved === 0 ? undefined : money('refused', `${endpoint} is refused, and moves money nevertheless`);
   }
   const isAccepted = expected.some(({ code }) => code === 0);
   const hasDrifted = told.before !== undefined && !balances.before.includes(told.before);
-  if (isAccepted && hasDrifted && now - told.before === right - before) return findDrift(history, now - right);
+  if (isAccepted && hasDrifted && now - told.before === right - before) return findDrift(deviation, now - right);
   if (isAccepted && isRepeated(last, history)) {
     return money('again', `${endpoint} moves its money again when it is repeated`);
   }
@@ -135,17 +135,24 @@ function findMoney(deviation: Deviation, last: Sent, decimals: number): Diagnosi
   }
   const isUncovered = expected.every(({ code }) => code === INSUFFICIENT) && now < 0;
   if (isUncovered) return money('uncovered', `${endpoint} takes more than the balance`);
-  const { move, reason } = new OwnLedger(history.slice(0, -1), decimals).justify(last);
+  const { move, reason } = new OwnLedger(
+    history.slice(0, -1).filter((one) => requestOf(one).username === username),
+    decimals,
+  ).justify(last);
   return move === moved ? undefined : money(reason, UNJUSTIFIED[reason](endpoint));
 }
 
 /** Diagnoses a balance that an earlier message has changed beside its answer. */
-function findDrift(history: readonly Sent[], excess: number): Diagnosis {
+function findDrift({ history, player }: Deviation, excess: number): Diagnosis {
   const at = history.slice(0, -1).findLastIndex(({ endpoint }) => endpoint !== 'checkBalance');
   const former = history[at];
   const drift = (cause: string, says: string): Diagnosis => ({ heading: 'money', cause, says, excess });
   if (former === undefined) return drift('opening', 'the balance is not the one that the player began with');
   const { endpoint, told } = former;
+  if (requestOf(former).username !== player.username) {
+    const says = `${endpoint} for one player of a round moves the balance of another one`;
+    return drift(`other player: ${endpoint}`, says);
+  }
   if (told === undefined) return drift('lost', 'after a lost answer, the balance is one that no outcome explains');
   if (told.code !== 0) return drift(`refused: ${endpoint}`, `${endpoint} is refused, and moves money nevertheless`);
   if (isRepeated(former, history.slice(0, at + 1))) {
