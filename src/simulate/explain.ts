@@ -1,18 +1,23 @@
 import { quoted } from '../base/quoted.js';
 import type { Told } from './judge.js';
-import type { Element, Endpoint } from './message.js';
+import type { Element, Endpoint, Signature } from './message.js';
 import type { Deviation, Sent } from './play.js';
 import { codeName, type RuleName } from './rules.js';
 
 /** Shell variables for the players in messages to send again, so that new players can be substituted. */
 const VARIABLES = ['PLAYER', 'OTHER'];
 const AT_ONCE = ' &';
+/** Further arguments of the shell function that signs: the age of the signature in seconds, and text that it adds. */
+const SIGNING: Readonly<Record<Exclude<Signature, 'missing' | 'right'>, string>> = { old: ' 86400', wrong: ' 0 x' };
+
+/** Number of characters of an answer beside its command. */
+const ANSWER_MAX = 200;
 
 /** Lists the messages with their answers, one message per line, followed by the expected answers. */
 export function historyLines(deviation: Deviation, decimals: number): string[] {
   const { history, expected, balances } = deviation;
   const names = namesOf(deviation);
-  const lines = history.map((sent) => {
+  const lines = folded(history).map((sent) => {
     const isOfOther = names.indexOf(usernameOf(sent)) > 0;
     return `${headOf(sent, isOfOther)} ${shortBody(sent.body, names)}\n  ${withoutNames(answerOf(sent), names)}`;
   });
@@ -43,7 +48,7 @@ export function curlLines(deviation: Deviation, url: string): string[] {
     ...headerNames.map((name) => `# ${variableOf(name)} is the value of the header ${name}`),
     ...(signs ? signing(headerNames) : []),
   ];
-  return [...before, ...history.map((sent) => curlLine(sent, names, signs, headerNames))];
+  return [...before, ...folded(history).map((sent) => curlLine(sent, names, signs, headerNames))];
 }
 
 /** Usernames of the players of a history, in the order of their first messages. */
@@ -69,10 +74,25 @@ function withoutNames(text: string, names: readonly string[]): string {
   return replaceNames(text, prefixes, () => '');
 }
 
+/** A message, and how often it was sent until it was answered. */
+type Folded = Sent & { readonly times: number };
+
+/** The history with one entry for a message that was sent again because it had got no final answer. */
+function folded(history: readonly Sent[]): Folded[] {
+  const lines: Folded[] = [];
+  for (const sent of history) {
+    const last = lines.at(-1);
+    const isRetry = last?.how === 'plain' && last.told === undefined && last.body === sent.body && sent.how === 'plain';
+    if (isRetry) lines[lines.length - 1] = { ...sent, times: last.times + 1 };
+    else lines.push({ ...sent, times: 1 });
+  }
+  return lines;
+}
+
 function signing(headerNames: readonly string[]): string[] {
   return [
-    '# KEY is the secret of the signature',
-    'send() { now=$(date +%s)000; signature=$(printf "%s.%s" "$2" "$now" | openssl dgst -sha256 -hmac "$KEY" | sed "s/.*= //")',
+    '# KEY is the secret of the signature, which is the HMAC of the body, a full stop and the time',
+    'send() { now=$(($(date +%s) - $3 + 0))000; signature=$(printf "%s.%s" "$2$4" "$now" | openssl dgst -sha256 -hmac "$KEY" | sed "s/.*= //")',
     `  curl -s "$URL$1" -H "Content-Type: application/json"${headersOf(headerNames)} -H "sapi-timestamp: $now" -H "sapi-signature: $signature" -d "$2"; echo; }`,
   ];
 }
@@ -88,29 +108,32 @@ function variableOf(name: string): string {
 }
 
 function curlLine(
-  { path, body, how, signature, reply }: Sent,
+  { path, body, how, signature, reply, times }: Folded,
   names: readonly string[],
   signs: boolean,
   headerNames: readonly string[],
 ): string {
-  const data = JSON.stringify(body).slice(1, -1).replaceAll('`', '\\`').replaceAll('$', '\\$');
-  const named = replaceNames(data, names, (n) => `$${VARIABLES[n]}`);
-  // The braces keep the shell from reading the next character as part of the variable's name.
-  const text = `"${named.replaceAll(/\$(PLAYER|OTHER)-/g, (_, name) => `\${${name}}-`)}"`;
+  // The shell inserts the players, so that the history can be played with new ones.
+  const text = replaceNames(`'${body.replaceAll("'", "'\\''")}'`, names, (n) => `'"$${VARIABLES[n]}"'`);
   // Replace line breaks in the answer, because a line break would end the comment and the shell would execute the next
   // line.
-  const answer = reply?.text.slice(0, 200).replaceAll(/[\s\p{Cc}]+/gu, ' ') ?? '';
-  const comment = how === 'cut' ? '  # its answer was not waited for' : `  # ${answer}`;
+  const answer = reply?.text.slice(0, ANSWER_MAX).replaceAll(/[\s\p{Cc}]+/gu, ' ') ?? '';
+  const sent = times === 1 ? '' : `sent ${times} times, and answered at last: `;
+  const comment = how === 'cut' ? '  # its answer was not waited for' : `  # ${sent}${answer}`;
   const end = `${how === 'at-once' ? AT_ONCE : ''}${comment.replaceAll(/\s+$/g, '')}`;
-  if (signs && signature === undefined) return `send ${quoted(path)} ${text}${end}`;
+  if (signs && signature !== 'missing') {
+    const how = signature === undefined || signature === 'right' ? '' : SIGNING[signature];
+    return `send ${quoted(path)} ${text}${how}${end}`;
+  }
   return `curl -s "$URL"${quoted(path)} -H 'Content-Type: application/json'${headersOf(headerNames)} -d ${text}${end}`;
 }
 
-function headOf({ path, how, signature }: Sent, isOfOther: boolean): string {
+function headOf({ path, how, signature, times }: Folded, isOfOther: boolean): string {
   const notes = [
     ...(isOfOther ? ['second player'] : []),
     ...(how === 'plain' ? [] : [how]),
     ...(signature === undefined ? [] : [`signature ${signature}`]),
+    ...(times === 1 ? [] : [`sent ${times} times`]),
   ];
   return `${path}${notes.length === 0 ? '' : ` (${notes.join(', ')})`}`;
 }

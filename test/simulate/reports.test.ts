@@ -84,6 +84,28 @@ test('a deviation has its history and curl commands that reproduce it', async ()
   });
 });
 
+test('curl commands send old, wrong and missing signatures as they were sent', async () => {
+  const p = new Platform();
+  const history = (['right', 'old', 'wrong', 'missing'] as const).map((signature) => {
+    const message = p.bet(signature, 1);
+    const { endpoint } = message;
+    const player = { username: 'ann', currency: 'THB', balance: 1000 };
+    const body = bodyOf(message, player, DEFAULT_PROFILE.productId, Date.now());
+    return { endpoint, path: '/placeBets', body, signature, how: 'plain' as const };
+  });
+  await atReferenceOperator({}, async (_table, players, url) => {
+    const player = { ...(await players.take()), username: 'ann' };
+    const lines = curlLines({ player, history, expected: [], balances: { before: [], after: [] }, signs: true }, url);
+    const script = lines.map((line) => line.replace(/^PLAYER=.*/, 'PLAYER=simulation-1')).join('\n');
+    const env = { ...process.env, KEY: SECRET };
+    const { stdout } = await promisify(execFile)('/bin/sh', ['-c', script], { env });
+    assert.deepEqual(
+      [...stdout.matchAll(/"statusCode":(\d+)/g)].map(([, code]) => Number(code)),
+      [0, 30002, 30002, 30002],
+    );
+  });
+});
+
 test('reports contain every case and each difference in full, and are well-formed', async () => {
   const results = await atReferenceOperator({ mutant }, (table, players) =>
     check(
@@ -97,9 +119,12 @@ test('reports contain every case and each difference in full, and are well-forme
   assert.ok(counts.differs > 0 && counts.agrees > 0);
 
   const xml = junitOf(results, URL, DEFAULT_PROFILE);
-  assert.ok(xml.includes(`<testsuite name="walletd simulate" tests="${results.length}" failures="${counts.differs}"`));
+  assert.ok(xml.includes(`<testsuite name="walletd simulate" tests="${results.length - counts.differs}" failures="0"`));
+  assert.match(xml, /<testsuite name="walletd simulate: Money is wrong" tests="\d+" failures="\d+"/);
   assert.equal(xml.match(/<testcase /g)?.length, results.length);
-  assert.equal(xml.match(/<failure /g)?.length, counts.differs);
+  const followUps = results.filter(({ isSetUp }) => isSetUp).length;
+  assert.equal(xml.match(/<failure /g)?.length, counts.differs - followUps);
+  assert.equal(xml.match(/<skipped message="follow-up: /g)?.length ?? 0, followUps);
   assert.doesNotMatch(xml, /<cb>/);
 
   const html = htmlOf(results, URL, DEFAULT_PROFILE);
@@ -108,8 +133,57 @@ test('reports contain every case and each difference in full, and are well-forme
     /^<!doctype html>[\s\S]*<h1>http:\/\/operator\.example\/&lt;cb&gt;: <span class="differs">differs<\/span><\/h1>/,
   );
   assert.equal(html.match(/<li>/g)?.length, results.length);
-  assert.equal(html.match(/<details>/g)?.length, counts.differs);
+  assert.match(html, /<b>100 callbacks of each of these findings would cost the operator [\d,]+ THB\.<\/b>/);
+  assert.match(html, /<summary>settleBets moves its money again when it is repeated <small>\d+ cases?<\/small>/);
   assert.doesNotMatch(html, /(?:src|href)="(?!#)/, 'it needs nothing else');
+});
+
+test('a page with 150 findings has less than 200 kB', async () => {
+  await atReferenceOperator({ mutant }, async (table, players) => {
+    const cases = CASES.filter(({ name }) => name === CASE);
+    const deviation = deviationOf(await check(table, players, cases));
+    const results = Array.from({ length: 150 }, (_, n): Result => {
+      const name = `a field is missing, and this is the sentence of a long name of a case: ${n}`;
+      return { rule: 'shape', name, verdict: 'differs', deviation, messages: 4 };
+    });
+    const html = htmlOf(results, URL, DEFAULT_PROFILE);
+    assert.ok(Buffer.byteLength(html) < 200_000, `${Buffer.byteLength(html)} bytes`);
+    assert.equal(html.match(/<details><summary>a field is missing/g)?.length, 150);
+    assert.match(html, /<pre># needs a player/);
+    assert.match(html, /<p>This page leaves out the history because of its size\./);
+  });
+});
+
+test('requests that were sent until they were answered are one line', () => {
+  const body = '{"id":"ann-q1","txns":[]}';
+  const sent = {
+    endpoint: 'placeBets' as const,
+    path: '/placeBets',
+    body,
+    signature: undefined,
+    how: 'plain' as const,
+  };
+  const reply = { status: 503, fields: {}, text: 'busy' };
+  const told = { code: 0, before: 1, after: 1 };
+  const history = [
+    { ...sent, reply },
+    { ...sent, reply },
+    { ...sent, reply: { ...reply, status: 200, text: 'ok' }, told },
+  ];
+  const player = { username: 'ann', currency: 'THB', balance: 1000 };
+  const deviation = { player, history, expected: [], balances: { before: [], after: [] }, signs: false };
+  const sending = curlLines(deviation, 'http://a').filter((line) => line.startsWith('curl '));
+  assert.equal(sending.length, 1);
+  assert.match(sending[0] ?? '', /# sent 3 times, and answered at last: ok$/);
+  assert.match(historyLines(deviation, 2)[0] ?? '', /^\/placeBets \(sent 3 times\)/);
+  const repeated = {
+    ...deviation,
+    history: [
+      { ...sent, reply, told },
+      { ...sent, reply, told },
+    ],
+  };
+  assert.equal(curlLines(repeated, 'http://a').filter((line) => line.startsWith('curl ')).length, 2);
 });
 
 test('markup and characters that XML cannot hold are escaped', () => {

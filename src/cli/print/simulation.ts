@@ -2,7 +2,7 @@ import { curlLines, historyLines } from '../../simulate/explain.js';
 import type { Explored } from '../../simulate/explore/explore.js';
 import { countOf, diagnosisOf, type Finding, findingsOf } from '../../simulate/findings/findings.js';
 import { HEADING_NAMES, HEADINGS } from '../../simulate/findings/heading.js';
-import { moneyLines } from '../../simulate/findings/loss.js';
+import { lossOf } from '../../simulate/findings/loss.js';
 import type { Profile } from '../../simulate/profile.js';
 import { type Result, type Verdict, verdictOf } from '../../simulate/result.js';
 import { RULE_NAMES, RULES } from '../../simulate/rules.js';
@@ -84,11 +84,12 @@ function ruleTable(results: readonly Result[]): string {
 function findingText(finding: Finding, url: string, profile: Profile): string {
   const { says, question, rule, shortest } = finding;
   const { title, place } = RULES[rule];
+  const loss = lossOf(finding, profile);
   const head = [
     `* ${printable(says)}`,
     ...(question === undefined ? [] : [`  Question: ${question}`]),
     `  Rule: ${title} (${place})`,
-    ...moneyLines(finding, profile),
+    ...(loss === undefined ? [] : [`  ${loss}`]),
     `  Shown by ${casesText(finding)}`,
   ];
   const { deviation } = shortest;

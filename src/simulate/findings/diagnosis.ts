@@ -134,7 +134,7 @@ function findMoney(deviation: Deviation, last: Sent, decimals: number): Diagnosi
     return money('currency', `${endpoint} in another currency moves money in the player's currency`);
   }
   const isUncovered = expected.every(({ code }) => code === INSUFFICIENT) && now < 0;
-  if (isUncovered) return money('uncovered', `${endpoint} takes more than the balance`);
+  if (isUncovered) return uncovered(`${endpoint} takes more than the balance`);
   const { move, reason } = new OwnLedger(
     history.slice(0, -1).filter((one) => requestOf(one).username === username),
     decimals,
@@ -176,7 +176,12 @@ function findConcurrentMoney(
   const sum = moving.reduce((total, { told }) => total + Number(told?.after) - Number(told?.before), 0);
   const isSum = balances.before.some((before) => before + sum === now);
   if (!isSum) return money('lost at once', `${endpoints} at once: the balance is not the sum of the accepted messages`);
-  return now < 0 ? money('uncovered at once', `${endpoints} at once take more than the balance`) : undefined;
+  return now < 0 ? uncovered(`${endpoints} at once take more than the balance`) : undefined;
+}
+
+/** No sum is known, because the operator loses only if the player does not pay. */
+function uncovered(says: string): Diagnosis {
+  return { heading: 'money', cause: says, says };
 }
 
 /** Diagnoses a wrong answer beside a right balance, or beside one that the operator's own decision explains. */

@@ -4,14 +4,33 @@ import type { Finding } from './findings.js';
 /** Number of callbacks for which a loss is estimated. */
 const CALLBACKS = 100;
 
-/** Says how much money a finding costs, and who loses it. Empty if no sum is known. */
-export function moneyLines({ excess, shortest }: Pick<Finding, 'excess' | 'shortest'>, profile: Profile): string[] {
-  if (excess === undefined || excess === 0) return [];
-  const currency = shortest.deviation?.player.currency ?? profile.currency;
-  const amount = (units: number) => `${Math.abs(units) / 10 ** profile.decimals} ${currency}`;
+/** Says how a loss is computed. */
+export const COMPUTED = `Computed from the shortest case of each finding: the balance after the callback, minus the balance that the rule demands, times ${CALLBACKS}. Real amounts differ.`;
+
+/** Says how much money a finding costs, and who loses it. Undefined if no sum is known. */
+export function lossOf({ excess }: Pick<Finding, 'excess'>, profile: Profile): string | undefined {
+  if (excess === undefined || excess === 0) return undefined;
   const loser = excess > 0 ? 'the operator' : 'the player';
   const direction = excess > 0 ? 'higher' : 'lower';
-  return [
-    `  The balance is ${amount(excess)} ${direction} than it must be. With these amounts, ${CALLBACKS} such callbacks would cost ${loser} ${amount(excess * CALLBACKS)}.`,
-  ];
+  return `The balance is ${amountOf(excess, profile)} ${direction} than it must be. With these amounts, ${CALLBACKS} such callbacks would cost ${loser} ${amountOf(excess * CALLBACKS, profile)}.`;
+}
+
+/** Says how much a hundred callbacks of each finding would cost. Empty if no sum is known. */
+export function lossesOf(findings: readonly Finding[], profile: Profile): string[] {
+  const sums = findings.flatMap(({ heading, excess }) => (heading === 'money' && excess !== undefined ? [excess] : []));
+  const total = (isLost: (excess: number) => boolean) => sums.filter(isLost).reduce((sum, one) => sum + one, 0);
+  const ofOperator = total((excess) => excess > 0);
+  const ofPlayers = total((excess) => excess < 0);
+  const says = (loser: string, units: number) =>
+    units === 0
+      ? []
+      : [
+          `${CALLBACKS} callbacks of each of these findings would cost ${loser} ${amountOf(units * CALLBACKS, profile)}.`,
+        ];
+  return [...says('the operator', ofOperator), ...says('the players', ofPlayers)];
+}
+
+function amountOf(units: number, { decimals, currency }: Profile): string {
+  const amount = Math.abs(units) / 10 ** decimals;
+  return `${amount.toLocaleString('en-US', { maximumFractionDigits: decimals })} ${currency}`;
 }

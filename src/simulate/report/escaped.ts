@@ -6,3 +6,8 @@ const FORBIDDEN = /[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu;
 export function escaped(text: string): string {
   return text.replace(FORBIDDEN, '\ufffd').replace(/[&<>"]/g, (character) => ENTITIES[character] as string);
 }
+
+/** Escapes the text of an element. Quotes stay as they are, so that JSON remains short and legible. */
+export function escapedText(text: string): string {
+  return text.replace(FORBIDDEN, '\ufffd').replace(/[&<>]/g, (character) => ENTITIES[character] as string);
+}

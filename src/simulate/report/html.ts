@@ -1,61 +1,132 @@
 import { curlLines, historyLines } from '../explain.js';
+import { countOf, diagnosisOf, type Finding, findingsOf } from '../findings/findings.js';
+import { HEADING_NAMES, HEADINGS, type Heading } from '../findings/heading.js';
+import { COMPUTED, lossesOf, lossOf } from '../findings/loss.js';
 import type { Profile } from '../profile.js';
 import { type Result, verdictOf } from '../result.js';
 import { RULE_NAMES, RULES, type RuleName } from '../rules.js';
-import { escaped } from './escaped.js';
+import { escapedText as escaped } from './escaped.js';
+import { STYLE } from './style.js';
 
-const STYLE = `
-body { font: 15px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; color: #222; }
-h1 { font-size: 1.4rem; } h2 { font-size: 1.1rem; margin-top: 2rem; }
-table { border-collapse: collapse; width: 100%; } td, th { text-align: left; padding: .3rem .6rem; border-bottom: 1px solid #ddd; vertical-align: top; }
-.agrees { color: #17672e; } .differs { color: #b3261e; font-weight: 600; } .unknown { color: #8a5300; } .skipped, .known { color: #666; }
-pre { background: #f5f5f5; padding: .8rem; overflow-x: auto; font-size: 12px; }
-@media (prefers-color-scheme: dark) { body { background: #181818; color: #ddd; } pre { background: #262626; } td, th { border-color: #444; }
-.agrees { color: #7bd88f; } .differs { color: #ff8a80; } .unknown { color: #ffca6a; } .skipped, .known { color: #999; } }
-`;
+/** Larger pages are refused by some mail servers and trackers. Histories beyond this size are left out. */
+const BYTES_MAX = 190_000;
+/** Number of cases to name in a finding. The list of rules has all of them. */
+const CASES_MAX = 5;
+const LEFT_OUT = '<p>This page leaves out the history because of its size. The output of --json has it.</p>';
+/** Stands for the history of a finding until the size of the rest of the page is known. */
+const HISTORY = '\u0000';
 
-/**
- * Formats the results as one self-contained page: a verdict for each rule, followed by its cases and all messages sent.
- */
+/** Formats the results as one self-contained page: a summary, the findings under their headings, and all cases. */
 export function htmlOf(results: readonly Result[], url: string, profile: Profile): string {
-  const rules = RULE_NAMES.filter((rule) => results.some((one) => one.rule === rule));
-  const of = (rule: RuleName) => results.filter((one) => one.rule === rule);
+  const findings = findingsOf(results, profile.decimals);
+  const [head = '', ...parts] = pageOf(results, findings, url, profile).split(HISTORY);
+  let left = BYTES_MAX - [head, ...parts].reduce((sum, part) => sum + Buffer.byteLength(part), 0);
+  const inOrder = HEADING_NAMES.flatMap((heading) => findings.filter((one) => one.heading === heading));
+  return parts.reduce((page, part, n) => {
+    const history = historyOf(inOrder[n] as Finding, url, profile);
+    const isShort = Buffer.byteLength(history) <= left;
+    if (isShort) left -= Buffer.byteLength(history);
+    return page + (isShort ? history : LEFT_OUT) + part;
+  }, head);
+}
+
+function pageOf(results: readonly Result[], findings: readonly Finding[], url: string, profile: Profile): string {
   const verdict = verdictOf(results);
   return `<!doctype html>
 <html lang="en">
 <head><meta charset="utf-8"><title>${escaped(url)}: ${verdict}</title><style>${STYLE}</style></head>
 <body>
 <h1>${escaped(url)}: <span class="${verdict}">${verdict}</span></h1>
-<table>
-<thead><tr><th>rule</th><th>written in</th><th>verdict</th><th>cases</th></tr></thead>
-<tbody>
-${rules.map((rule) => ruleRow(rule, of(rule))).join('\n')}
-</tbody>
-</table>
-${rules.map((rule) => ruleSection(rule, of(rule), url, profile)).join('\n')}
-<h2>Profile</h2>
-<pre>${escaped(JSON.stringify(profile, undefined, 2))}</pre>
+${summaryOf(results, findings, profile)}
+${HEADING_NAMES.map((heading) => headingSection(heading, findings, profile)).join('')}${unknownSection(results)}
+<h2>All cases</h2>
+${RULE_NAMES.map((rule) => ruleSection(rule, results, profile)).join('')}
+<details><summary>Profile</summary><pre>${escaped(JSON.stringify(profile, undefined, 2))}</pre></details>
 </body>
 </html>
 `;
 }
 
-function ruleRow(rule: RuleName, results: readonly Result[]): string {
+function summaryOf(results: readonly Result[], findings: readonly Finding[], profile: Profile): string {
+  const count = (verdict: Result['verdict']) => results.filter((one) => one.verdict === verdict).length;
+  const rows = HEADING_NAMES.map((heading) => {
+    const own = findings.filter((one) => one.heading === heading).length;
+    const { title, says } = HEADINGS[heading];
+    const link = own === 0 ? escaped(title) : `<a href="#${heading}">${escaped(title)}</a>`;
+    return `<tr><td class="${own === 0 ? 'agrees' : 'differs'}">${own}</td><td>${link}</td><td>${escaped(says)}</td></tr>`;
+  });
+  const losses = lossesOf(findings, profile);
+  const money = losses.length === 0 ? '' : `<p><b>${escaped(losses.join(' '))}</b> ${escaped(COMPUTED)}</p>`;
+  const [agree, unknown, skipped] = [count('agrees'), count('unknown'), count('skipped') + count('known')];
+  return `${money}<table>
+<thead><tr><th>findings</th><th>heading</th><th>meaning</th></tr></thead>
+<tbody>
+${rows.join('\n')}
+</tbody>
+</table>
+<p>Of ${results.length} cases, ${agree} agree, ${count('differs')} differ, ${unknown} could not be decided, and ${skipped} were skipped or known. Cases that differ for one reason are one finding.</p>`;
+}
+
+function headingSection(heading: Heading, findings: readonly Finding[], profile: Profile): string {
+  const own = findings.filter((one) => one.heading === heading);
+  if (own.length === 0) return '';
+  const items = own.map((finding) => findingItem(finding, profile)).join('\n');
+  return `<h2 id="${heading}">${escaped(HEADINGS[heading].title)}</h2>\n${items}\n`;
+}
+
+function findingItem(finding: Finding, profile: Profile): string {
+  const { says, question, rule, cases, followUps } = finding;
   const { title, place } = RULES[rule];
-  const verdict = verdictOf(results);
-  const good = results.filter((one) => one.verdict === 'agrees').length;
-  return `<tr><td><a href="#${rule}">${escaped(title)}</a></td><td>${escaped(place)}</td><td class="${verdict}">${verdict}</td><td>${good} of ${results.length}</td></tr>`;
+  const count = countOf(finding);
+  const loss = lossOf(finding, profile);
+  const lines = [
+    ...(question === undefined ? [] : [`<b>${escaped(question)}</b>`]),
+    ...(loss === undefined ? [] : [escaped(loss)]),
+    `Rule: ${escaped(title)} (${escaped(place)}).`,
+    ...(rule === 'shape' ? [] : [`Shown by ${namesOf(cases)}.`]),
+    ...(followUps.length === 0 ? [] : [`Follow-ups, which failed early for the same reason: ${namesOf(followUps)}.`]),
+  ];
+  const head = `<summary>${escaped(says)} <small>${count} ${count === 1 ? 'case' : 'cases'}</small></summary>`;
+  return `<details>${head}<p>${lines.join('<br>')}</p>${HISTORY}</details>`;
 }
 
-function ruleSection(rule: RuleName, results: readonly Result[], url: string, profile: Profile): string {
-  const items = results.map((result) => caseItem(result, url, profile)).join('\n');
-  return `<h2 id="${rule}">${escaped(RULES[rule].title)}</h2>\n<ul>\n${items}\n</ul>`;
+/** The shortest history, as a script for a shell. */
+function historyOf({ shortest: { deviation } }: Finding, url: string, profile: Profile): string {
+  if (deviation === undefined) return '';
+  const expected = historyLines(deviation, profile.decimals).at(-1)?.trim();
+  return `<pre>${escaped([...curlLines(deviation, url), `# ${expected}`].join('\n'))}</pre>`;
 }
 
-function caseItem({ name, verdict, why, deviation }: Result, url: string, profile: Profile): string {
-  const head = `<span class="${verdict}">${verdict}</span> ${escaped(name)}${why === undefined ? '' : `: ${escaped(why)}`}`;
-  if (deviation === undefined) return `<li>${head}</li>`;
-  const history = escaped(historyLines(deviation, profile.decimals).join('\n'));
-  const curl = escaped(curlLines(deviation, url).join('\n'));
-  return `<li>${head}<pre>${history}</pre><details><summary>with curl</summary><pre>${curl}</pre></details></li>`;
+function namesOf(results: readonly Result[]): string {
+  const names = results.slice(0, CASES_MAX).map(({ name }) => `“${escaped(name)}”`);
+  const more = results.length > CASES_MAX ? [`${results.length - CASES_MAX} more`] : [];
+  return [...names, ...more].join(', ');
+}
+
+/** Each reason once, however many cases share it. */
+function unknownSection(results: readonly Result[]): string {
+  const whys = results.flatMap(({ verdict, why }) => (verdict === 'unknown' && why !== undefined ? [why] : []));
+  if (whys.length === 0) return '';
+  const items = [...new Set(whys)].map((why) => {
+    return `<li>${escaped(why)} <small>${whys.filter((one) => one === why).length}</small></li>`;
+  });
+  return `<h2>Not decided</h2>\n<ul>${items.join('\n')}</ul>`;
+}
+
+function ruleSection(rule: RuleName, results: readonly Result[], profile: Profile): string {
+  const own = results.filter((one) => one.rule === rule);
+  if (own.length === 0) return '';
+  const { title, place } = RULES[rule];
+  const verdict = verdictOf(own);
+  const good = own.filter((one) => one.verdict === 'agrees').length;
+  const items = own.map((result) => caseItem(result, profile)).join('\n');
+  const head = `<span class="${verdict}">${verdict}</span> ${escaped(title)} <small>${escaped(place)}; ${good} of ${own.length}</small>`;
+  return `<details><summary>${head}</summary><ul>\n${items}\n</ul></details>\n`;
+}
+
+function caseItem(result: Result, profile: Profile): string {
+  const { name, verdict, why, isSetUp } = result;
+  const reason = verdict === 'differs' ? diagnosisOf(result, profile.decimals).says : why;
+  const says = reason === undefined || reason === name ? '' : `: ${isSetUp ? 'follow-up of ' : ''}${reason}`;
+  return `<li><span class="${verdict}">${verdict}</span> ${escaped(name + says)}</li>`;
 }
