@@ -133,7 +133,7 @@ test('reports contain every case and each difference in full, and are well-forme
     /^<!doctype html>[\s\S]*<h1>http:\/\/operator\.example\/&lt;cb&gt;: <span class="differs">differs<\/span><\/h1>/,
   );
   assert.equal(html.match(/<li>/g)?.length, results.length);
-  assert.match(html, /<b>100 callbacks of each of these findings would cost the operator [\d,]+ THB\.<\/b>/);
+  assert.match(html, /<b>100 callbacks of each finding about money would cost the operator [\d,]+ THB\.<\/b>/);
   assert.match(html, /<summary>settleBets moves its money again when it is repeated <small>\d+ cases?<\/small>/);
   assert.doesNotMatch(html, /(?:src|href)="(?!#)/, 'it needs nothing else');
 });

@@ -20,13 +20,14 @@ export interface Diagnosis {
 const INSUFFICIENT = 10002;
 
 /** How an accepted message moves another amount than it must. */
-type Kind = 'of the request' | 'nothing' | 'unasked' | 'opposite' | 'too much' | 'too little';
+type Kind = 'of the request' | 'payout' | 'nothing' | 'unasked' | 'opposite' | 'too much' | 'too little';
 
 const AMOUNT_SAYS: Readonly<Record<Kind, (endpoint: string) => string>> = {
   'of the request': (endpoint) =>
     endpoint === 'settleBets'
       ? 'settleBets pays the payout minus the betAmount of its request'
       : `${endpoint} moves the amounts of its request, and not those that were taken and paid`,
+  payout: (endpoint) => `${endpoint} adds the payout of its request to the balance, and moves nothing else`,
   nothing: (endpoint) => `${endpoint} is accepted and moves nothing`,
   unasked: (endpoint) => `${endpoint} moves money where it must move none`,
   opposite: (endpoint) => `${endpoint} moves money the wrong way`,
@@ -118,12 +119,11 @@ function findMoney(deviation: Deviation, last: Sent, decimals: number): Diagnosi
   const isAccepted = expected.some(({ code }) => code === 0);
   const hasDrifted = told.before !== undefined && !balances.before.includes(told.before);
   if (isAccepted && hasDrifted && now - told.before === right - before) return findDrift(deviation, now - right);
-  if (isAccepted && isRepeated(last, history)) {
+  if (moved !== 0 && right === before && isRepeated(last, history)) {
     return money('again', `${endpoint} moves its money again when it is repeated`);
   }
   if (isAccepted) {
-    const kind =
-      moved === moveOfRequest(last, decimals) && right !== before ? 'of the request' : kindOf(moved, right - before);
+    const kind = kindOfRequest(last, moved, right - before, decimals) ?? kindOf(moved, right - before);
     return money(`amount, ${kind}`, AMOUNT_SAYS[kind](endpoint));
   }
   if (moved === 0) return undefined;
@@ -225,13 +225,15 @@ function concurrent({ after, now }: Deviation['balances']): Diagnosis {
   return { heading: 'decision', cause: 'no order', says };
 }
 
-/** The move that an operator makes if it trusts the amounts of the request; undefined where it may trust them. */
-function moveOfRequest(last: Sent, decimals: number): number | undefined {
+/** Finds a move by the amounts of the request, which an operator must not trust. */
+function kindOfRequest(last: Sent, moved: number, right: number, decimals: number): Kind | undefined {
   const sign = SIGNS_OF_REQUEST[last.endpoint];
-  if (sign === undefined) return undefined;
+  if (sign === undefined || right === 0) return undefined;
   const { txns } = requestOf(last) as { readonly txns: readonly Element[] };
   const sum = (field: string) => txns.reduce((total, txn) => total + Number(txn[field] ?? 0), 0);
-  return unitsOf(sign.bet * sum('betAmount') + sign.payout * sum('payoutAmount'), decimals);
+  const [bet, payout] = [sum('betAmount'), sum('payoutAmount')];
+  if (moved === unitsOf(sign.bet * bet + sign.payout * payout, decimals)) return 'of the request';
+  return last.endpoint === 'voidSettled' && moved === unitsOf(payout, decimals) ? 'payout' : undefined;
 }
 
 function kindOf(moved: number, right: number): Kind {
@@ -241,10 +243,10 @@ function kindOf(moved: number, right: number): Kind {
   return Math.abs(moved) > Math.abs(right) ? 'too much' : 'too little';
 }
 
-/** True if an earlier request of the history had the same content, and was accepted. */
+/** True if an earlier request of the history had the same content, and was accepted or got no answer. */
 function isRepeated(last: Sent, history: readonly Sent[]): boolean {
   const content = contentOf(last);
-  return history.slice(0, -1).some((one) => one.told?.code === 0 && contentOf(one) === content);
+  return history.slice(0, -1).some((one) => (one.told?.code ?? 0) === 0 && contentOf(one) === content);
 }
 
 function contentOf(sent: Sent): string {

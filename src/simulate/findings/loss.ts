@@ -15,19 +15,16 @@ export function lossOf({ excess }: Pick<Finding, 'excess'>, profile: Profile): s
   return `The balance is ${amountOf(excess, profile)} ${direction} than it must be. With these amounts, ${CALLBACKS} such callbacks would cost ${loser} ${amountOf(excess * CALLBACKS, profile)}.`;
 }
 
-/** Says how much a hundred callbacks of each finding would cost. Empty if no sum is known. */
-export function lossesOf(findings: readonly Finding[], profile: Profile): string[] {
+/** Says how much a hundred callbacks of each finding would cost. Undefined if no sum is known. */
+export function totalLossOf(findings: readonly Finding[], profile: Profile): string | undefined {
   const sums = findings.flatMap(({ heading, excess }) => (heading === 'money' && excess !== undefined ? [excess] : []));
   const total = (isLost: (excess: number) => boolean) => sums.filter(isLost).reduce((sum, one) => sum + one, 0);
-  const ofOperator = total((excess) => excess > 0);
-  const ofPlayers = total((excess) => excess < 0);
-  const says = (loser: string, units: number) =>
-    units === 0
-      ? []
-      : [
-          `${CALLBACKS} callbacks of each of these findings would cost ${loser} ${amountOf(units * CALLBACKS, profile)}.`,
-        ];
-  return [...says('the operator', ofOperator), ...says('the players', ofPlayers)];
+  const parts = [
+    { loser: 'the operator', units: total((excess) => excess > 0) },
+    { loser: 'the players', units: total((excess) => excess < 0) },
+  ].flatMap(({ loser, units }) => (units === 0 ? [] : [`${loser} ${amountOf(units * CALLBACKS, profile)}`]));
+  if (parts.length === 0) return undefined;
+  return `${CALLBACKS} callbacks of each finding about money would cost ${parts.join(' and ')}.`;
 }
 
 function amountOf(units: number, { decimals, currency }: Profile): string {

@@ -1,7 +1,7 @@
 import { curlLines, historyLines } from '../explain.js';
 import { countOf, diagnosisOf, type Finding, findingsOf } from '../findings/findings.js';
 import { HEADING_NAMES, HEADINGS, type Heading } from '../findings/heading.js';
-import { COMPUTED, lossesOf, lossOf } from '../findings/loss.js';
+import { COMPUTED, lossOf, totalLossOf } from '../findings/loss.js';
 import type { Profile } from '../profile.js';
 import { type Result, verdictOf } from '../result.js';
 import { RULE_NAMES, RULES, type RuleName } from '../rules.js';
@@ -55,8 +55,8 @@ function summaryOf(results: readonly Result[], findings: readonly Finding[], pro
     const link = own === 0 ? escaped(title) : `<a href="#${heading}">${escaped(title)}</a>`;
     return `<tr><td class="${own === 0 ? 'agrees' : 'differs'}">${own}</td><td>${link}</td><td>${escaped(says)}</td></tr>`;
   });
-  const losses = lossesOf(findings, profile);
-  const money = losses.length === 0 ? '' : `<p><b>${escaped(losses.join(' '))}</b> ${escaped(COMPUTED)}</p>`;
+  const loss = totalLossOf(findings, profile);
+  const money = loss === undefined ? '' : `<p><b>${escaped(loss)}</b> ${escaped(COMPUTED)}</p>`;
   const [agree, unknown, skipped] = [count('agrees'), count('unknown'), count('skipped') + count('known')];
   return `${money}<table>
 <thead><tr><th>findings</th><th>heading</th><th>meaning</th></tr></thead>
