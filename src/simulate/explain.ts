@@ -16,6 +16,7 @@ const ANSWER_MAX = 200;
 /** Lists the messages with their answers, one message per line, followed by the expected answers. */
 export function historyLines(deviation: Deviation, decimals: number): string[] {
   const { history, expected, balances } = deviation;
+  const isAtOnce = history.at(-1)?.how === 'at-once';
   const names = namesOf(deviation);
   const lines = folded(history).map((sent) => {
     const isOfOther = names.indexOf(usernameOf(sent)) > 0;
@@ -23,15 +24,14 @@ export function historyLines(deviation: Deviation, decimals: number): string[] {
   });
   return [
     ...lines,
-    `  ${headOfExpected(history, balances)}: ${expected.map((told) => describe(told, decimals)).join(', or ')}`,
+    `  ${isAtOnce ? headOfOrder(balances) : 'expected'}: ${expected.map((told) => describe(told, decimals)).join(isAtOnce ? ', then ' : ', or ')}`,
   ];
 }
 
-function headOfExpected(history: readonly Sent[], { after }: Deviation['balances']): string {
-  if (history.at(-1)?.how !== 'at-once') return 'expected';
+function headOfOrder({ after }: Deviation['balances']): string {
   return after.length > 0
-    ? 'the codes are right, and no order of those at once explains the balances; in this one'
-    : 'no order of those at once explains it; in this one';
+    ? 'the codes are right, and no order of the concurrent messages explains the balances; expected in the order above'
+    : 'no order of the concurrent messages explains the answers; expected in the order above';
 }
 
 /** Formats a shell script that sends the history again for a new player. */

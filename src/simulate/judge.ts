@@ -55,6 +55,16 @@ export class Judge {
     return answers.filter((one, n) => answers.findIndex((other) => isSame(one, other)) === n);
   }
 
+  /** Answers to concurrent messages that are carried out in this order. */
+  expectedInOrder(messages: readonly Message[]): Told[] {
+    let world = this.worlds[0] as ReferencePlayer;
+    return messages.map((message) => {
+      const { answer, player } = this.turn(world, message);
+      world = player;
+      return { ...answer, code: this.codeOf(answer.code) };
+    });
+  }
+
   /** Balances that the player may have now. */
   balances(): number[] {
     return balancesOf(this.worlds);

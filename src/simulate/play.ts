@@ -64,7 +64,7 @@ export interface Deviation {
   /** The other player, if the history has two. */
   readonly other?: Player | undefined;
   readonly history: readonly Sent[];
-  /** Expected answers to the last message. For concurrent messages, those of the first possible order. */
+  /** Expected answers to the last message. For concurrent messages, those in the order of the history. */
   readonly expected: readonly Told[];
   readonly balances: Balances;
   /** Fault of an answer that has no code, so that it neither accepts nor refuses. */
@@ -195,7 +195,7 @@ export class Play {
   }
 
   private async atOnce(messages: readonly Message[]): Promise<Deviation | undefined> {
-    const expected = messages.flatMap((message) => this.judge.expected(message));
+    const expected = this.judge.expectedInOrder(messages);
     const answered = await Promise.all(messages.map((message) => this.send(message, 'at-once')));
     for (const [n, sent] of answered.entries()) this.noteShape(messages[n] as Message, sent);
     for (const { reply } of answered) this.stopIfLost(expected, reply);

@@ -18,6 +18,9 @@ export interface Diagnosis {
 }
 
 const INSUFFICIENT = 10002;
+const DUPLICATE = 20002;
+/** Codes of messages about a closed bet. An operator may give all of them the code of a duplicate. */
+const CLOSED = [20003, 20004];
 
 /** How an accepted message moves another amount than it must. */
 type Kind = 'of the request' | 'payout' | 'nothing' | 'unasked' | 'opposite' | 'too much' | 'too little';
@@ -190,14 +193,19 @@ function otherwise({ expected, balances, history }: Deviation, last: Sent): Diag
   const right = expected[0];
   const isAccepted = told?.code === 0;
   const isRightlyAccepted = right?.code === 0;
+  const decision = (says: string): Diagnosis => ({ heading: 'decision', cause: says, says });
   if (last.how === 'at-once') return concurrent(balances);
+  if (told?.code === DUPLICATE && CLOSED.includes(right?.code ?? 0)) {
+    return decision(
+      `a message about a closed bet is refused with ${codeName(DUPLICATE)}, where walletd says how it closed`,
+    );
+  }
   if (!isAccepted && !isRightlyAccepted && right !== undefined) {
     const codes = `${codeName(told?.code ?? Number.NaN)} instead of ${codeName(right.code)}`;
     return { heading: 'interface', cause: `code: ${codes}`, says: `a refusal has the code ${codes}` };
   }
   if (isAccepted && isRightlyAccepted) return toldOtherwise(last, right, balances.after);
   const code = codeName((isAccepted ? right : told)?.code ?? Number.NaN);
-  const decision = (says: string): Diagnosis => ({ heading: 'decision', cause: says, says });
   if (isAccepted) return decision(`${endpoint} is accepted, where walletd refuses it with ${code}`);
   if (!isRepeated(last, history)) return decision(`${endpoint} is refused with ${code}, where walletd accepts it`);
   return decision(`a repeated ${endpoint} is refused with ${code}, where walletd gives the first answer again`);

@@ -3,7 +3,8 @@ import { test } from 'node:test';
 import { CASES } from '../../../src/simulate/cases/all.js';
 import { check } from '../../../src/simulate/check.js';
 import { Client } from '../../../src/simulate/client.js';
-import type { Profile } from '../../../src/simulate/profile.js';
+import { findingsOf } from '../../../src/simulate/findings/findings.js';
+import { DEFAULT_PROFILE, type Profile } from '../../../src/simulate/profile.js';
 import type { Result } from '../../../src/simulate/result.js';
 import { atStranger } from './at-stranger.js';
 import { serveChoosyOperator } from './choosy-operator.js';
@@ -50,27 +51,43 @@ test('an operator that never answers in time is unknown, not wrong', async () =>
   assert.match(results[0]?.why ?? '', /no answer in 200 ms$/);
 });
 
-test('an operator with other choices differs in its choices alone', async () => {
-  const profile: Partial<Profile> = {
-    ...UNKNOWN,
-    duplicates: 'reject',
-    'statusCodes.closed': 'duplicate',
-    'void.allowNegativeBalance': false,
-    paths: { placeTips: '/payTips', cancelTips: '/refundTips' },
-    endpoints: [
-      ...(['checkBalance', 'placeBets', 'settleBets', 'adjustBets', 'voidSettled', 'cancelBets'] as const),
-      ...(['placeTips', 'cancelTips', 'winRewards', 'adjustBalance'] as const),
-    ],
-  };
-  const results = await atStranger(await serveChoosyOperator(), profile, (table, players) =>
-    check(table, players, CASES),
-  );
+/** The choices of the choosy operator that a profile can name. */
+const CHOICES: Partial<Profile> = {
+  duplicates: 'reject',
+  'statusCodes.closed': 'duplicate',
+  'void.allowNegativeBalance': false,
+};
+const CHOOSY: Partial<Profile> = {
+  ...UNKNOWN,
+  paths: { placeTips: '/payTips', cancelTips: '/refundTips' },
+  endpoints: [
+    ...(['checkBalance', 'placeBets', 'settleBets', 'adjustBets', 'voidSettled', 'cancelBets'] as const),
+    ...(['placeTips', 'cancelTips', 'winRewards', 'adjustBalance'] as const),
+  ],
+};
+
+async function choosily(profile: Partial<Profile>): Promise<Result[]> {
+  const stranger = await serveChoosyOperator();
+  return await atStranger(stranger, { ...CHOOSY, ...profile }, (table, players) => check(table, players, CASES));
+}
+
+test('an operator with other choices differs only in those that its profile cannot name', async () => {
+  const results = await choosily(CHOICES);
   assert.deepEqual(told(results), [
     'payout: the bet is found by its id, whatever round the message names',
     'late: a bet that comes after its cancel takes nothing',
     'late: the retry of a cancel of an unknown bet is answered the same again',
     'tips: the cancel of an unknown tip is not paid, and the tip that comes later is refused',
   ]);
+  for (const { heading, says } of findingsOf(results, DEFAULT_PROFILE.decimals))
+    assert.equal(heading, 'decision', says);
+});
+
+test('all findings in an operator with other choices and no profile are decisions', async () => {
+  const results = await choosily({});
+  for (const { heading, says } of findingsOf(results, DEFAULT_PROFILE.decimals))
+    assert.equal(heading, 'decision', says);
+  assert.ok(told(results).length > 0);
 });
 
 function told(results: readonly Result[]): string[] {
