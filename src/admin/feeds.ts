@@ -1,17 +1,17 @@
-import type { FastifyReply } from 'fastify';
 import { array, choice, object, string } from '../base/json-schema.js';
 import { FEED_EVENT_TYPES } from '../feed/event.js';
-import type { Feed, FeedAnswer, FeedRefusal, FeedRequest, FeedWithLag } from '../feed/request.js';
+import type { Feed, FeedRequest, FeedWithLag } from '../feed/request.js';
 import type { AdminDeps } from './admin-deps.js';
 import { atOnce } from './at-once.js';
+import { accepted, endOf, expected } from './feed-answers.js';
+import { EVENTS_MAX, feedName, POSITION_LENGTH_MAX, readAfter } from './feed-fields.js';
+import { feedStreamRoute } from './feed-stream.js';
 import { currency, id, wholeNumber } from './fields.js';
 import { answer } from './openapi.js';
-import { badRequest, Problem } from './problem.js';
-import { type AdminRequest, type Route, route } from './route.js';
+import { type Route, route } from './route.js';
 import { exactly, list, ref, text } from './schemas.js';
 import { SHUTTING_DOWN } from './search-stream.js';
 
-const LIMIT_MAX = 1000;
 const LIMIT_DEFAULT = 100;
 /** Less than the time after which a silent connection is closed. */
 const WAIT_SECONDS_MAX = 20;
@@ -20,24 +20,7 @@ const READS_MAX = 48;
 /** Limits other concurrent requests. */
 const OTHERS_MAX = 16;
 const FILTER_MAX = 100;
-/** Length of a position of 1,024 shards, rounded up. */
-const POSITION_LENGTH_MAX = 60_000;
 
-const PROBLEMS: Readonly<Record<FeedRefusal, readonly [status: number, detail: string]>> = {
-  'feed-not-found': [404, 'there is no feed of this name'],
-  'feed-differs': [409, 'a feed of this name exists with another filter or another start'],
-  'feeds-full': [409, 'there are 32 feeds: delete one that nothing reads'],
-  'feed-position-invalid': [400, 'the position must be the `next` of an earlier page of this store'],
-  'feed-position-foreign': [
-    409,
-    'the log does not have the entry of this position: the store was restored or has lost entries; delete the feed and create it again',
-  ],
-};
-
-const name = string({
-  pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$',
-  message: 'must be 1 to 64 letters, digits, dots, hyphens or underscores, and begin with a letter or digit',
-});
 const position = string({ maxLength: POSITION_LENGTH_MAX, message: 'must be the `next` of an earlier page' });
 const items = { maxItems: FILTER_MAX, message: `must be a list of at most ${FILTER_MAX} values` };
 const filter = object(
@@ -60,7 +43,7 @@ export function feedRoutes({ feeds }: Pick<AdminDeps, 'feeds'>, draining: AbortS
   const reading = atOnce(READS_MAX, 'reads of feeds');
   const others = atOnce(OTHERS_MAX, 'requests about feeds');
   const ask = (request: FeedRequest) => others(async () => accepted(await feeds.ask(request, NEVER)));
-  const params = object({ name });
+  const params = object({ name: feedName });
 
   return [
     route('POST', '/v1/feeds', {
@@ -68,7 +51,7 @@ export function feedRoutes({ feeds }: Pick<AdminDeps, 'feeds'>, draining: AbortS
       tag: 'feeds',
       summary: 'Creates a feed of events for a named consumer; the same request again changes nothing',
       body: object(
-        { name },
+        { name: feedName },
         {
           filter,
           from: string({
@@ -129,12 +112,8 @@ export function feedRoutes({ feeds }: Pick<AdminDeps, 'feeds'>, draining: AbortS
       query: object(
         {},
         {
-          after: string({
-            maxLength: POSITION_LENGTH_MAX,
-            description: '`next` of an earlier page. Omitted: the acknowledged position.',
-            message: 'must come once, and be the `next` of an earlier page',
-          }),
-          limit: wholeNumber(1, LIMIT_MAX, LIMIT_DEFAULT, 'Maximum number of events.'),
+          after: readAfter,
+          limit: wholeNumber(1, EVENTS_MAX, LIMIT_DEFAULT, 'Maximum number of events.'),
           wait: wholeNumber(0, WAIT_SECONDS_MAX, 0, 'Seconds to wait if there is no event yet.'),
         },
       ),
@@ -150,6 +129,7 @@ export function feedRoutes({ feeds }: Pick<AdminDeps, 'feeds'>, draining: AbortS
         return reply.type('application/json; charset=utf-8').send(expected(page, 'page').json);
       },
     }),
+    feedStreamRoute(feeds, draining),
     route('POST', '/v1/feeds/{name}/ack', {
       operationId: 'acknowledgeFeed',
       tag: 'feeds',
@@ -162,28 +142,6 @@ export function feedRoutes({ feeds }: Pick<AdminDeps, 'feeds'>, draining: AbortS
         feedBody(expected(await ask({ type: 'acknowledge', name, position }), 'feed').feed),
     }),
   ];
-}
-
-/** A signal that ends the wait of a read when the client disconnects or the server shuts down. */
-function endOf(raw: AdminRequest<never, never, never>['raw'], reply: FastifyReply, draining: AbortSignal): AbortSignal {
-  const gone = new AbortController();
-  reply.raw.once('close', () => gone.abort());
-  if (raw.socket.destroyed) gone.abort();
-  return AbortSignal.any([gone.signal, draining]);
-}
-
-/** Returns the answer, unless it is a refusal or a failure. */
-function accepted(answered: FeedAnswer): FeedAnswer {
-  if (answered.type === 'failed') throw new Problem(503, `the feed cannot be read: ${answered.reason}`, 'feed-away');
-  if (answered.type !== 'refused') return answered;
-  const [status, detail] = PROBLEMS[answered.reason];
-  if (status === 400) throw badRequest(detail);
-  throw new Problem(status, detail, answered.reason);
-}
-
-function expected<T extends FeedAnswer['type']>(answered: FeedAnswer, type: T): Extract<FeedAnswer, { type: T }> {
-  if (answered.type !== type) throw new Error(`a ${answered.type} answers the request for a ${type}`);
-  return answered as Extract<FeedAnswer, { type: T }>;
 }
 
 function feedBody({ name, filter, from, position, createdMs, acknowledgedMs }: Feed): object {

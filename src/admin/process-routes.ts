@@ -1,4 +1,5 @@
 import type { AdminDeps } from './admin-deps.js';
+import { asyncapiDocument } from './asyncapi.js';
 import { answer } from './openapi.js';
 import { type Route, route } from './route.js';
 import { exactly, list, ref, text } from './schemas.js';
@@ -6,7 +7,7 @@ import { exactly, list, ref, text } from './schemas.js';
 const readiness = (...statuses: readonly string[]) =>
   exactly({ status: { enum: statuses }, shards: list(ref('Shard')) });
 
-/** Routes about the process rather than a player: health, metrics and the OpenAPI document. */
+/** Routes about the process rather than a player: health, metrics, and the OpenAPI and AsyncAPI documents. */
 export function processRoutes({ service, observability }: AdminDeps, openapi: () => object): Route[] {
   return [
     route('GET', '/livez', {
@@ -61,6 +62,16 @@ export function processRoutes({ service, observability }: AdminDeps, openapi: ()
         200: answer('An OpenAPI document', { type: 'object', required: ['openapi'], properties: { openapi: text } }),
       },
       handle: async () => openapi(),
+    }),
+    route('GET', '/asyncapi.json', {
+      operationId: 'describeEvents',
+      tag: 'feeds',
+      summary: 'The messages of the event feed',
+      isForMonitors: true,
+      responses: {
+        200: answer('An AsyncAPI document', { type: 'object', required: ['asyncapi'], properties: { asyncapi: text } }),
+      },
+      handle: async () => asyncapiDocument(),
     }),
   ];
 }

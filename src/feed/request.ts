@@ -66,7 +66,7 @@ export type FeedAnswer =
   | { readonly type: 'feed'; readonly feed: Feed; readonly isNew: boolean }
   | { readonly type: 'feeds'; readonly feeds: readonly FeedWithLag[] }
   | { readonly type: 'removed' }
-  | { readonly type: 'page'; readonly json: string }
+  | { readonly type: 'page'; readonly json: string; readonly next: string }
   | { readonly type: 'refused'; readonly reason: FeedRefusal }
   /** A temporary failure, such as an outage of the store. */
   | { readonly type: 'failed'; readonly reason: string };

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { ENDPOINTS } from '../../src/callback/callbacks.js';
+import { linesUntil } from '../feed/lines-until.js';
 import { assertSameLines } from '../support/assert-same-lines.js';
 import { bet, importPlayers, settlement } from '../support/client.js';
 import { METHODS, NDJSON, OpenApiDocument } from '../support/openapi-document.js';
@@ -161,7 +162,7 @@ describe('GET /openapi.json', () => {
   test("the document has every callback, and exactly the operator API's routes", () => {
     const paths = Object.keys(document.content.paths);
     assert.deepEqual(
-      paths.filter((path) => !/^\/(v1|livez|readyz|metrics|openapi)/.test(path)),
+      paths.filter((path) => !/^\/(v1|livez|readyz|metrics|openapi|asyncapi)/.test(path)),
       ENDPOINTS.map((endpoint) => `/${endpoint}`),
     );
   });
@@ -241,7 +242,7 @@ describe('GET /openapi.json', () => {
     await admin('get', '/v1/verify', '/v1/verify');
     await admin('get', '/v1/money', '/v1/money?days=2');
     await admin('get', '/v1/money', '/v1/money?days=0');
-    for (const path of ['/livez', '/readyz', '/metrics', '/openapi.json', '/v1/settings'])
+    for (const path of ['/livez', '/readyz', '/metrics', '/openapi.json', '/asyncapi.json', '/v1/settings'])
       await admin('get', path, path);
   });
 
@@ -253,6 +254,17 @@ describe('GET /openapi.json', () => {
     const { next, events } = JSON.parse(await admin('get', `${feed}/events`, '/v1/feeds/crm/events'));
     assert.ok(events.length > 0);
     for (const query of ['limit=0', 'after=x']) await admin('get', `${feed}/events`, `/v1/feeds/crm/events?${query}`);
+    const stream = await fetch(`${node.adminUrl}/v1/feeds/crm/stream`);
+    const [line] = await linesUntil(stream, ({ length }) => length > 0);
+    const answer = {
+      status: stream.status,
+      contentType: stream.headers.get('content-type') ?? '',
+      text: line as string,
+    };
+    assert.equal(document.findComplaint('get', `${feed}/stream`, answer), undefined);
+    seen.add(`streamFeedEvents ${stream.status}`);
+    for (const query of ['limit=0', 'after=x']) await admin('get', `${feed}/stream`, `/v1/feeds/crm/stream?${query}`);
+    await admin('get', `${feed}/stream`, '/v1/feeds/other/stream');
     for (const position of [next, 'x'])
       await admin('post', `${feed}/ack`, '/v1/feeds/crm/ack', JSON.stringify({ position }));
     for (const name of ['crm', 'other']) await admin('get', feed, `/v1/feeds/${name}`);

@@ -123,6 +123,7 @@ describe('operators have names and roles', () => {
       if (response.status !== 403) allowed.push(`${method} ${path}`);
     }
     const monitored = [
+      '/asyncapi.json',
       '/livez',
       '/metrics',
       '/openapi.json',

@@ -3,7 +3,9 @@ import { describe, test } from 'node:test';
 import type { FeedEvent } from '../../src/feed/event.js';
 import { bet, PlatformClient, settlement } from '../support/client.js';
 import { TestNode } from '../support/test-node.js';
+import { until } from '../support/until.js';
 import { withNode } from '../support/with-node.js';
+import { linesUntil } from './lines-until.js';
 
 interface Answer {
   readonly status: number;
@@ -136,6 +138,66 @@ describe('the feed of the operator API', () => {
     } finally {
       await node.close();
     }
+  });
+
+  test('a stream sends pages, from the position after the previous page', async () => {
+    await withNode({}, async (node) => {
+      await call(node, 'POST', '', { name: 'crm' });
+      const stream = await fetch(`${node.adminUrl}/v1/feeds/crm/stream?limit=1`);
+      assert.equal(stream.headers.get('content-type'), 'application/x-ndjson');
+      const pagesOf = (lines: readonly string[]) => lines.map((line) => JSON.parse(line) as Answer['body']);
+      const withEvents = (lines: readonly string[]) => pagesOf(lines).filter(({ events }) => events.length > 0);
+      const lines = linesUntil(stream, (lines) => withEvents(lines).length === 2);
+      const platform = new PlatformClient(node.callbackUrl);
+      for (const id of ['b1', 'b2']) await platform.post('placeBets', bet('ann', id, 10));
+      platform.close();
+      const pages = withEvents(await lines);
+      const ids = pages.flatMap(({ events }) => events.map(({ data }) => data.transactionId));
+      assert.deepEqual(ids, ['b1', 'b2']);
+      const [first] = pages as [Answer['body']];
+      const later = await call(node, 'GET', `/crm/events?after=${first.next}&limit=1`);
+      assert.deepEqual(later.body.events[0]?.data.transactionId, 'b2');
+    });
+  });
+
+  test('a stream of an unknown feed is refused with a status', async () => {
+    await withNode({}, async (node) => {
+      const answer = await call(node, 'GET', '/other/stream');
+      assert.deepEqual([answer.status, answer.body.code], [404, 'feed-not-found']);
+    });
+  });
+
+  test('the number of streams is limited, and a closed stream makes room', async () => {
+    await withNode({}, async (node) => {
+      await call(node, 'POST', '', { name: 'crm' });
+      const open = async (signal: AbortSignal) => {
+        const stream = await fetch(`${node.adminUrl}/v1/feeds/crm/stream`, { signal });
+        if (stream.status !== 200) await stream.body?.cancel();
+        return stream.status;
+      };
+      const stop = new AbortController();
+      const statuses = await Promise.all(Array.from({ length: 16 }, () => open(stop.signal)));
+      assert.ok(statuses.every((status) => status === 200));
+      const other = new AbortController();
+      assert.equal(await open(other.signal), 503);
+      stop.abort();
+      await until('a stream can be opened', async () => (await open(other.signal)) === 200);
+      other.abort();
+    });
+  });
+
+  test('the last line of a stream says why it ended', async () => {
+    await withNode({}, async (node) => {
+      await call(node, 'POST', '', { name: 'crm' });
+      const stream = await fetch(`${node.adminUrl}/v1/feeds/crm/stream`);
+      await call(node, 'DELETE', '/crm');
+      // An event ends the wait of the read that began before.
+      const platform = new PlatformClient(node.callbackUrl);
+      await platform.post('placeBets', bet('ann', 'b1', 10));
+      platform.close();
+      const lines = (await stream.text()).trimEnd().split('\n');
+      assert.equal(JSON.parse(lines.at(-1) as string).code, 'feed-not-found');
+    });
   });
 
   test('a shutdown ends a waiting read', async () => {

@@ -5,7 +5,7 @@ import type { FeedRecords } from '../../ports/feed-records.js';
 import type { StoreReader } from '../store-reader.js';
 import { FeedBook } from './feed-book.js';
 import { lagsOf } from './feed-lag.js';
-import { FeedReader } from './feed-reader.js';
+import { type FeedPage, FeedReader } from './feed-reader.js';
 import { ForeignPositionError } from './shard-cursor.js';
 
 /*
@@ -113,17 +113,12 @@ export class Feeds {
       position = page.next;
       const leftMs = endMs - monotonicMs();
       if (page.events.length > 0 || page.lost.length > 0 || leftMs <= 0 || signal.aborted) {
-        return { type: 'page', json: this.pageText(page) };
+        const next = this.format(page.next);
+        return { type: 'page', json: pageText(page, next), next };
       }
       if (page.hasMore) continue;
       await pause(Math.min(leftMs, POLL_MS + POLL_MS_PER_SHARD * reader.shards), signal);
     }
-  }
-
-  /** The page as JSON, whose events are JSON already. `lost` is present only if entries are lost. */
-  private pageText({ events, next, lost }: Awaited<ReturnType<FeedReader['read']>>): string {
-    const losses = lost.length === 0 ? '' : `"lost":${JSON.stringify(lost)},`;
-    return `{${losses}"events":[${events.join(',')}],"next":${JSON.stringify(this.format(next))}}`;
   }
 
   private parsed(text: string): FeedPosition | undefined {
@@ -143,4 +138,10 @@ export class Feeds {
 
 function refused(reason: FeedRefusal): FeedAnswer {
   return { type: 'refused', reason };
+}
+
+/** The page as JSON, whose events are JSON already. `lost` is present only if entries are lost. */
+function pageText({ events, lost }: FeedPage, next: string): string {
+  const losses = lost.length === 0 ? '' : `"lost":${JSON.stringify(lost)},`;
+  return `{${losses}"events":[${events.join(',')}],"next":${JSON.stringify(next)}}`;
 }
