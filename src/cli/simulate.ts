@@ -8,7 +8,7 @@ import { sign } from '../http/signature.js';
 import { EXIT } from '../node/settings/exit-codes.js';
 import { Stopped } from '../simulate/cannot-know.js';
 import { type Case, OPENING_BALANCE } from '../simulate/case.js';
-import { CASES, PLAYERS_MAX } from '../simulate/cases/all.js';
+import { CASES_OF, countPlayers } from '../simulate/cases/all.js';
 import { CHECK_LANES, check } from '../simulate/check.js';
 import { Client, type Header, type Sign } from '../simulate/client.js';
 import { findingsOf, worstHeading } from '../simulate/findings/findings.js';
@@ -145,7 +145,7 @@ export function addSimulate(program: Command): void {
       helpText({
         notes: [
           `\
-Each history has its own player with a balance of ${OPENING_BALANCE} and nothing else, and some have two; check needs ${PLAYERS_MAX} players. The players are not removed.
+Each history has its own player with a balance of ${OPENING_BALANCE} and nothing else, and some have two; check needs ${countPlayers(CASES_OF.callbacks)} players. The players are not removed.
 One of --players, --create and --operator provides them. See docs/simulate.md about profiles.`,
         ],
         exitCodes: `${EXIT.ok} all cases agree, ${EXIT.failure} money is wrong or a request ends the operator's process, ${EXIT.usage} wrong arguments,
@@ -200,7 +200,10 @@ async function playMode(
 ): Promise<PlayedResults> {
   switch (mode) {
     case 'check':
-      return { results: known.mark(await check(table, players, casesOf(known), progress.update, lanes)), notes: [] };
+      return {
+        results: known.mark(await check(table, players, casesOf(table.profile, known), progress.update, lanes)),
+        notes: [],
+      };
     case 'explore': {
       // Load the exploration only when it is needed, because fast-check takes a while to load.
       const { explore } = await import('../simulate/explore/explore.js');
@@ -292,14 +295,15 @@ async function knownOf({ only, ignore, baseline }: SimulateOptions): Promise<Kno
   return new Known(only, ignore, baseline === undefined ? [] : await read('--baseline', baseline, parseBaseline));
 }
 
-function casesOf(known: Known): readonly Case[] {
-  const cases = CASES.filter(({ rule }) => known.plays(rule));
+function casesOf({ platform }: Profile, known: Known): readonly Case[] {
+  const cases = CASES_OF[platform].filter(({ rule }) => known.plays(rule));
   if (cases.length === 0) throw new ConfigError('--only and --ignore leave no case');
   return cases;
 }
 
-async function playersOf(options: SimulateOptions, { currency }: Profile, known: Known): Promise<Players> {
+async function playersOf(options: SimulateOptions, profile: Profile, known: Known): Promise<Players> {
   const { players, create, operator, operatorTokenFile } = options;
+  const { currency } = profile;
   const given = [players, create, operator].filter((one) => one !== undefined);
   if (given.length !== 1)
     throw new ConfigError('one of --players, --create and --operator must say where players come from');
@@ -310,7 +314,7 @@ async function playersOf(options: SimulateOptions, { currency }: Profile, known:
     return new OperatorPlayers(operator, token, currency, nextName);
   }
   const listed = await read('--players', players as string, (text) => new ListedPlayers(text, currency));
-  const needed = options.mode === 'check' ? casesOf(known).length : 0;
+  const needed = options.mode === 'check' ? countPlayers(casesOf(profile, known)) : 0;
   if (listed.count < needed) {
     throw new ConfigError(`--players ${players}: it has ${listed.count} players, and ${needed} are needed`);
   }

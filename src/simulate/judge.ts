@@ -2,6 +2,7 @@ import { CannotKnow } from './cannot-know.js';
 import type { Message, Player } from './message.js';
 import { callbackOf, unitsOf } from './model/callback-of.js';
 import { newPlayer, type ReferencePlayer, type ReferenceTurn, ReferenceWallet } from './model/reference-wallet.js';
+import type { PlatformName } from './platform-name.js';
 import { type Profile, rulesOf } from './profile.js';
 
 /**
@@ -21,6 +22,9 @@ const LATE_MAX = 4;
 const REPEATED_MAX = 2;
 /** Returns the states that result if the operator has forgotten the rounds that these messages name. */
 export type Forgotten = (world: ReferencePlayer, messages: readonly Message[]) => readonly ReferencePlayer[];
+
+/** The model of each platform. */
+const MODELS = { callbacks: ReferenceWallet } as const satisfies Readonly<Record<PlatformName, unknown>>;
 
 /** A history ends once it has more possible states than this. */
 const WORLDS_MAX = 200;
@@ -43,7 +47,7 @@ export class Judge {
     private readonly player: Player,
     private readonly forgotten: Forgotten = () => [],
   ) {
-    this.reference = new ReferenceWallet(rulesOf(profile));
+    this.reference = new MODELS[profile.platform](rulesOf(profile));
     this.worlds = [newPlayer(player.currency, unitsOf(player.balance, profile.decimals))];
   }
 

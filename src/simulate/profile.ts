@@ -2,6 +2,7 @@ import { ToolError } from '../tools/store-reader.js';
 import { DEFAULT_FIELDS, type Element, ENDPOINTS, type Endpoint, type Message, type RequestFields } from './message.js';
 import type { ReferenceRules } from './model/callback.js';
 import { unitsOf } from './model/callback-of.js';
+import { PLATFORM_NAMES, type PlatformName } from './platform-name.js';
 
 /*
  * Choices that the specification leaves to the operator. The first value of each list is the default, which is also
@@ -46,6 +47,8 @@ export const CHOICES = {
 export type Choices = { readonly [K in keyof typeof CHOICES]: (typeof CHOICES)[K][number] };
 
 export interface Profile extends Choices, RequestFields {
+  /** Platform that sends the requests. */
+  readonly platform: PlatformName;
   /** Endpoints that the operator serves. No others are called. */
   readonly endpoints: readonly Endpoint[];
   /** Paths of endpoints that are not served under their own name, such as `{"placeTips": "/payTips"}`. */
@@ -60,6 +63,7 @@ export const DECIMALS_MAX = 4;
 
 export const DEFAULT_PROFILE: Profile = {
   ...(Object.fromEntries(Object.entries(CHOICES).map(([name, [first]]) => [name, first])) as unknown as Choices),
+  platform: 'callbacks',
   endpoints: ENDPOINTS,
   paths: {},
   productId: 'SIMULATION',
@@ -89,6 +93,7 @@ export function parseProfile(text: string): Profile {
     if (value !== undefined && (typeof value !== 'string' || value === ''))
       throw new ToolError(`"${name}" must be text`);
   }
+  if (given.platform !== undefined) mustBeOneOf(given.platform, PLATFORM_NAMES, 'platform');
   if (txnId !== undefined) mustBeOneOf(txnId, [false, true], 'txnId');
   if (decimals !== undefined && !isWhole(decimals, DECIMALS_MAX)) {
     throw new ToolError(`"decimals" must be a whole number from 0 to ${DECIMALS_MAX}`);

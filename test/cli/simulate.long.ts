@@ -246,6 +246,7 @@ test('simulate reports invalid arguments in one sentence', async () => {
     );
     assert.match(await profile('{"endpoints": ["bet"]}'), /file: "endpoints" has "bet": it can be checkBalance, /);
     assert.match(await profile('{"paths": {"placeTips": "payTips"}}'), /for placeTips a path that begins with \/$/);
+    assert.match(await profile('{"platform": "other"}'), /file: "platform" has "other": it can be callbacks$/);
     assert.match(await profile('{"decimals": 9}'), /file: "decimals" must be a whole number from 0 to 4$/);
     assert.match(await profile('{"txnId": 1}'), /file: "txnId" has 1: it can be false, true$/);
     assert.match(await profile('{"currency": ""}'), /file: "currency" must be text$/);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Expected, isOfOther, messagesOf, OPENING_BALANCE } from '../../src/simulate/case.js';
-import { CASES } from '../../src/simulate/cases/all.js';
+import { CASES, countPlayers } from '../../src/simulate/cases/all.js';
 import { Judge, type Told } from '../../src/simulate/judge.js';
 import { ENDPOINTS } from '../../src/simulate/message.js';
 import { unitsOf } from '../../src/simulate/model/callback-of.js';
@@ -74,6 +74,12 @@ test('two connections deliver each of the eleven messages at the same time', () 
     return what.messages.filter((message, n) => what.messages.indexOf(message) < n);
   });
   assert.deepEqual([...new Set(twice.map(({ endpoint }) => endpoint))].sort(), [...ENDPOINTS].sort());
+});
+
+test('a case with a second player needs two players', () => {
+  assert.ok(countPlayers(CASES) > CASES.length);
+  const one = CASES.filter(({ steps }) => !steps(new Platform()).some(isOfOther));
+  assert.equal(countPlayers(one), one.length);
 });
 
 test('after a lost answer the judge accepts both outcomes and no other', () => {

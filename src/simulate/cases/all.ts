@@ -1,5 +1,6 @@
 import { type Case, isOfOther } from '../case.js';
 import { Platform } from '../platform.js';
+import type { PlatformName } from '../platform-name.js';
 import { RULE_NAMES } from '../rules.js';
 import { AMOUNTS } from './amounts.js';
 import { ARRAYS } from './arrays.js';
@@ -36,5 +37,10 @@ export const CASES: readonly Case[] = TABLES.flat().sort(
   (one, other) => RULE_NAMES.indexOf(one.rule) - RULE_NAMES.indexOf(other.rule),
 );
 
-/** Number of players that all cases need together. */
-export const PLAYERS_MAX = CASES.reduce((sum, { steps }) => sum + (steps(new Platform()).some(isOfOther) ? 2 : 1), 0);
+/** The cases of each platform. */
+export const CASES_OF: Readonly<Record<PlatformName, readonly Case[]>> = { callbacks: CASES };
+
+/** Number of players that these cases need together. */
+export function countPlayers(cases: readonly Case[]): number {
+  return cases.reduce((sum, { steps }) => sum + (steps(new Platform()).some(isOfOther) ? 2 : 1), 0);
+}
