@@ -68,6 +68,15 @@ test('other choices of an operator are decisions, and each has its question', as
   }
 });
 
+test('first answers to repeats sent at once are a decision if they move money once', async () => {
+  const cases = CASES.filter(({ rule }) => rule === 'atOnce');
+  const results = await atReferenceOperator({}, (table, players) => {
+    return check({ ...table, profile: { ...table.profile, duplicates: 'reject' } }, players, cases);
+  });
+  const found = findingsOf(results, DECIMALS);
+  assert.equal(worstHeading(found), 'decision', JSON.stringify(found.map(told)));
+});
+
 test('an answer without a field is one finding of the interface', async () => {
   const found = await findings('an answer does not name its player', ['stake', 'payout']);
   assert.deepEqual(found.map(told), ['interface: the answer has no username']);
@@ -97,10 +106,13 @@ test('a crash comes before wrong money', () => {
   const history = [{ ...sent, how: 'plain' as const }];
   const deviation = { player, history, expected: [], balances: { before: [], after: [] }, signs: false };
   const found = findingsOf(
-    [result('served', { why: '/x is not there' }), result('stake', { isEnd: true, why: 'it ends', deviation })],
+    [
+      result('served', { why: '/x is not there' }),
+      result('stake', { isEnd: true, why: 'this request ends it', deviation }),
+    ],
     DECIMALS,
   );
-  assert.deepEqual(found.map(told), ['crash: it ends', 'interface: /x is not there']);
+  assert.deepEqual(found.map(told), ['crash: placeBets ends it', 'interface: /x is not there']);
 });
 
 test('each case has a step that shows its rule', () => {

@@ -105,7 +105,7 @@ function findMoney(deviation: Deviation, last: Sent, decimals: number): Diagnosi
   const now = balances.now ?? told?.after;
   const before = balances.before.find((units) => units === told?.before) ?? balances.before[0];
   if (now === undefined || before === undefined || username !== player.username) return undefined;
-  if (balances.after.includes(now)) return undefined;
+  if (balances.after.includes(now) || balances.inOrder?.includes(now)) return undefined;
   const right = balances.after[0] ?? balances.inOrder?.[0] ?? before;
   const money = (cause: string, says: string): Diagnosis => ({
     heading: 'money',
@@ -113,7 +113,7 @@ function findMoney(deviation: Deviation, last: Sent, decimals: number): Diagnosi
     says,
     excess: now - right,
   });
-  if (last.how === 'at-once') return findConcurrentMoney(deviation, now, money);
+  if (last.how === 'at-once') return findConcurrentMoney(deviation, now, now - right, money);
   if (endpoint === 'checkBalance') return findDrift(deviation, now - right);
   const moved = now - before;
   if (told?.code !== 0) {
@@ -168,18 +168,26 @@ function findDrift({ history, player }: Deviation, excess: number): Diagnosis {
 function findConcurrentMoney(
   { history, balances }: Deviation,
   now: number,
+  excess: number,
   money: (cause: string, says: string) => Diagnosis,
 ): Diagnosis | undefined {
   const sent = history.slice(history.findLastIndex(({ how }) => how !== 'at-once') + 1);
   const accepted = sent.filter(({ told }) => told?.code === 0);
   const moving = accepted.filter(({ told }) => told?.before !== told?.after);
-  const isTwice = moving.some(({ body }, n) => moving.findIndex((one) => one.body === body) !== n);
+  const isBeyond = ({ told }: Sent) => Math.sign(moveOf(told)) === Math.sign(excess);
+  const isTwice = moving.some((one, n) => isBeyond(one) && moving.findIndex(({ body }) => body === one.body) !== n);
   const endpoints = [...new Set(sent.map(({ endpoint }) => endpoint))].join(' and ');
   if (isTwice) return money('again at once', `${endpoints} sent several times at once moves its money more than once`);
-  const sum = moving.reduce((total, { told }) => total + Number(told?.after) - Number(told?.before), 0);
+  const sum = moving.reduce((total, { told }) => total + moveOf(told), 0);
+  if (Number.isNaN(sum)) return money('wrong at once', `${endpoints} at once lead to the balance of no order`);
   const isSum = balances.before.some((before) => before + sum === now);
   if (!isSum) return money('lost at once', `${endpoints} at once: the balance is not the sum of the accepted messages`);
   return now < 0 ? uncovered(`${endpoints} at once take more than the balance`) : undefined;
+}
+
+/** The move that an answer tells; NaN if it tells no balances. */
+function moveOf(told: Told | undefined): number {
+  return (told?.after ?? Number.NaN) - (told?.before ?? Number.NaN);
 }
 
 /** No sum is known, because the operator loses only if the player does not pay. */
@@ -207,15 +215,17 @@ function otherwise({ expected, balances, history }: Deviation, last: Sent): Diag
   if (isAccepted && isRightlyAccepted) return toldOtherwise(last, right, balances.after);
   const code = codeName((isAccepted ? right : told)?.code ?? Number.NaN);
   if (isAccepted) return decision(`${endpoint} is accepted, where walletd refuses it with ${code}`);
-  if (!isRepeated(last, history)) return decision(`${endpoint} is refused with ${code}, where walletd accepts it`);
-  return decision(`a repeated ${endpoint} is refused with ${code}, where walletd gives the first answer again`);
+  const isMove = balances.after.some((units) => !balances.before.includes(units));
+  if (isMove || !isRepeated(last, history))
+    return decision(`${endpoint} is refused with ${code}, where walletd accepts it`);
+  return decision(`a repeated message is refused with ${code}, where walletd gives the first answer again`);
 }
 
 function toldOtherwise(last: Sent, right: Told, after: readonly number[]): Diagnosis {
   const { endpoint, told } = last;
   const isRepeat = right.after !== undefined && right.before !== right.after && told?.before === told?.after;
   if (isRepeat && after.includes(told?.after ?? Number.NaN)) {
-    const says = `a repeated ${endpoint} is answered with the balance of now, and moves nothing`;
+    const says = 'a repeated message is answered with the balance of now, and moves nothing';
     return { heading: 'decision', cause: says, says };
   }
   const field = told?.after === right.after ? 'balanceBefore' : 'a balance';

@@ -65,7 +65,8 @@ function diagnosisBy({ isEnd, deviation, rule: given, name, why = name }: Result
   if (deviation === undefined) return { heading: 'interface', cause: `${given}: ${name}`, says: why };
   if (!isEnd) return diagnose(deviation, decimals);
   const codes = deviation.expected.map(({ code }) => code).join(' ');
-  return { heading: 'crash', cause: `crash: ${deviation.history.at(-1)?.endpoint} ${codes} ${why}`, says: why };
+  const says = why.replace('this request', deviation.history.at(-1)?.endpoint ?? 'this request');
+  return { heading: 'crash', cause: `crash: ${codes} ${says}`, says };
 }
 
 function findingOf(diagnosed: readonly Diagnosed[]): Finding {
