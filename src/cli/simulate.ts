@@ -160,6 +160,9 @@ ${EXIT.cannotKnow} the outcome is unknown, ${EXIT.brokenInterface} the interface
     .action((url: string, options: SimulateOptions) => conclude(simulate(url, options), options));
 }
 
+const NOTHING_ACCEPTED =
+  'no request was accepted: do the players exist, do currency and paths of the profile fit, and is a --header or --key-file missing?';
+
 async function simulate(url: string, options: SimulateOptions): Promise<Outcome> {
   const given =
     options.profile === undefined ? DEFAULT_PROFILE : await read('--profile', options.profile, parseProfile);
@@ -177,6 +180,7 @@ async function simulate(url: string, options: SimulateOptions): Promise<Outcome>
     const asked = { client, profile: given, patienceMs: options.patience * MS, startMs: Date.now(), pace, stop };
     const profile = options.learn === undefined ? given : await learnTo(options.learn, asked, players, progress);
     const outcome = await playMode({ ...asked, profile }, players, options, known, progress);
+    if (client.answeredCount > 0 && client.acceptedCount === 0) progress.warn(NOTHING_ACCEPTED);
     return await told(outcome, url, profile, options);
   } finally {
     progress.stop();

@@ -38,6 +38,8 @@ export class Client {
   lostCount = 0;
   /** Number of requests that got an answer. */
   answeredCount = 0;
+  /** Number of requests that got an answer with `statusCode` 0, as a number or as text. */
+  acceptedCount = 0;
 
   constructor(
     /** URL without a trailing slash. */
@@ -69,6 +71,7 @@ export class Client {
     return new Promise((resolve) => {
       this.connections.send(request, this.timeoutMs, (got) => {
         const reply = replyOf(got);
+        if (String(reply.fields.statusCode) === '0') this.acceptedCount++;
         if (reply.status !== undefined) this.answeredCount++;
         else if (reply.lost !== undefined) this.lostCount++;
         resolve(reply);
