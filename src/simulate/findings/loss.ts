@@ -2,17 +2,24 @@ import type { Profile } from '../profile.js';
 import type { Finding } from './findings.js';
 
 /** Number of callbacks for which a loss is estimated. */
-const CALLBACKS = 100;
+export const CALLBACKS = 100;
 
 /** Says how a loss is computed. */
 export const COMPUTED = `Computed from the shortest case of each finding: the balance after the callback, minus the balance that the rule demands, times ${CALLBACKS}. Real amounts differ.`;
 
 /** Says how much money a finding costs, and who loses it. Undefined if no sum is known. */
-export function lossOf({ excess }: Pick<Finding, 'excess'>, profile: Profile): string | undefined {
-  if (excess === undefined || excess === 0) return undefined;
-  const loser = excess > 0 ? 'the operator' : 'the player';
+export function lossOf(finding: Pick<Finding, 'excess'>, profile: Profile): string | undefined {
+  const { excess } = finding;
+  const cost = costOf(finding, profile);
+  if (excess === undefined || cost === undefined) return undefined;
   const direction = excess > 0 ? 'higher' : 'lower';
-  return `The balance is ${amountOf(excess, profile)} ${direction} than it must be. With these amounts, ${CALLBACKS} such callbacks would cost ${loser} ${amountOf(excess * CALLBACKS, profile)}.`;
+  return `The balance is ${amountOf(excess, profile)} ${direction} than it must be. With these amounts, ${CALLBACKS} such callbacks would cost ${cost}.`;
+}
+
+/** The loser of a hundred callbacks, and the amount. Undefined if no sum is known. */
+export function costOf({ excess }: Pick<Finding, 'excess'>, profile: Profile): string | undefined {
+  if (excess === undefined || excess === 0) return undefined;
+  return `${excess > 0 ? 'the operator' : 'the player'} ${amountOf(excess * CALLBACKS, profile)}`;
 }
 
 /** Says how much a hundred callbacks of each finding would cost. Undefined if no sum is known. */

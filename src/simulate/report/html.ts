@@ -1,7 +1,7 @@
 import { curlLines, historyLines } from '../explain.js';
 import { countOf, diagnosisOf, type Finding, findingsOf } from '../findings/findings.js';
 import { HEADING_NAMES, HEADINGS, type Heading } from '../findings/heading.js';
-import { COMPUTED, lossOf, totalLossOf } from '../findings/loss.js';
+import { CALLBACKS, COMPUTED, costOf, lossOf, totalLossOf } from '../findings/loss.js';
 import type { Profile } from '../profile.js';
 import { type Result, verdictOf } from '../result.js';
 import { RULE_NAMES, RULES, type RuleName } from '../rules.js';
@@ -86,7 +86,10 @@ function findingItem(finding: Finding, profile: Profile): string {
     ...(rule === 'shape' ? [] : [`Shown by ${namesOf(cases)}.`]),
     ...(followUps.length === 0 ? [] : [`Follow-ups, which failed early for the same reason: ${namesOf(followUps)}.`]),
   ];
-  const head = `<summary>${escaped(says)} <small>${count} ${count === 1 ? 'case' : 'cases'}</small></summary>`;
+  const cost = costOf(finding, profile);
+  const costs = cost === undefined ? '' : `; ${CALLBACKS} callbacks cost ${cost}`;
+  const counted = `${count} ${count === 1 ? 'case' : 'cases'}${costs}`;
+  const head = `<summary>${escaped(says)} <small>${escaped(counted)}</small></summary>`;
   return `<details>${head}<p>${lines.join('<br>')}</p>${HISTORY}</details>`;
 }
 
