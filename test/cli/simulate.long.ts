@@ -191,7 +191,7 @@ test('a report file that cannot be written keeps no other report from being writ
     const args = ['--create', ':', '--patience', '0', '--html', '/dev/null/page.html'];
     const { stdout, stderr } = await runCommand(['simulate', url, ...args]);
     assert.match(stdout, /0 differ, \d+ unknown/);
-    assert.match(stderr, /^walletd: --html \/dev\/null\/page\.html: ENOTDIR/);
+    assert.match(stderr, /^walletd: --html \/dev\/null\/page\.html: ENOTDIR/m);
   } finally {
     server.close();
   }
