@@ -77,8 +77,14 @@ export function feedRoutes({ feeds }: Pick<AdminDeps, 'feeds'>, draining: AbortS
       operationId: 'listFeeds',
       tag: 'feeds',
       summary: 'All feeds by name, with their acknowledged positions and lags',
-      responses: { 200: answer('All feeds', exactly({ feeds: list(ref('FeedWithLag')) })) },
-      handle: async () => ({ feeds: expected(await ask({ type: 'list' }), 'feeds').feeds.map(feedWithLagBody) }),
+      responses: {
+        200: answer('All feeds', exactly({ feeds: list(ref('FeedWithLag')), timelines: list(ref('Timeline')) })),
+      },
+      handle: async () => {
+        const { feeds, timelines } = expected(await ask({ type: 'list' }), 'feeds');
+        const shown = timelines.map(({ id, createdMs, after }) => ({ id, createdMillis: createdMs, after }));
+        return { feeds: feeds.map(feedWithLagBody), timelines: shown };
+      },
     }),
     route('GET', '/v1/feeds/{name}', {
       operationId: 'readFeed',

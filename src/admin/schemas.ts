@@ -121,6 +121,11 @@ export const operatorSchemas = {
       description: 'What the consumer has not acknowledged.',
     },
   }),
+  Timeline: exactly({
+    id: { ...text, description: 'Ends the ids of the events of this timeline.' },
+    createdMillis: { ...millis, description: 'The time of the restore.' },
+    after: { ...list(lsn), description: 'By shard: the newest restored entry. Former events after it are void.' },
+  }),
   FeedEvent: asPublished(feedEventSchema),
   FeedPage: exactly(
     {

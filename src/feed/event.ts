@@ -89,8 +89,8 @@ const data = object({
 const event = object({
   specversion: { const: '1.0' } as Schema<'1.0'>,
   id: string({
-    pattern: '^[0-9]+-[0-9]+-[0-9]+-[0-9]+$',
-    description: 'SHARD-EPOCH-SEQUENCE-INDEX. It never changes.',
+    pattern: '^[0-9]+-[0-9]+-[0-9]+-[0-9]+(-[0-9a-f]{8})?$',
+    description: 'SHARD-EPOCH-SEQUENCE-INDEX, and -TIMELINE for an event after a restore. It never changes.',
   }),
   source: string({ pattern: '^/walletd/.+$', description: '/walletd/STORE' }),
   type: choice(FEED_EVENT_TYPES),

@@ -1,3 +1,4 @@
+import { findTimeline, type Timeline } from '../ports/timeline.js';
 import type { Entry } from '../ports/wal.js';
 import { formatUnits, type Units } from '../wallet/amount.js';
 import type { CallbackApplied, Change, Event } from '../wallet/event.js';
@@ -6,6 +7,8 @@ import type { FeedEvent, FeedEventData, FeedEventType, FeedStatus } from './even
 /** Facts that an entry does not contain. */
 export interface FeedSource {
   readonly storeId: string;
+  /** The restores that the store comes from, oldest first. */
+  readonly timelines?: readonly Timeline[] | undefined;
   readonly currencyOf: (username: string) => string;
   /** Number of decimals of a currency. */
   readonly scaleOf: (currency: string) => number;
@@ -113,6 +116,8 @@ const MONEY_TYPES = {
  */
 export function feedEventsOf(entry: Entry, source: FeedSource): PlacedEvent[] {
   const placed: PlacedEvent[] = [];
+  const timeline = findTimeline(source.timelines ?? [], entry.shard, entry.lsn);
+  const ending = timeline === undefined ? '' : `-${timeline}`;
   let index = 0;
   for (const event of entry.events) {
     const { currencyOf, scaleOf, storeId } = source;
@@ -124,7 +129,7 @@ export function feedEventsOf(entry: Entry, source: FeedSource): PlacedEvent[] {
           index,
           event: {
             specversion: '1.0',
-            id: `${entry.shard}-${entry.lsn.epoch}-${entry.lsn.sequence}-${index}`,
+            id: `${entry.shard}-${entry.lsn.epoch}-${entry.lsn.sequence}-${index}${ending}`,
             source: `/walletd/${storeId}`,
             type: facts.type,
             subject: event.username,

@@ -1,3 +1,4 @@
+import type { Timeline } from '../ports/timeline.js';
 import type { FeedFilter } from './filter.js';
 
 /** A consumer of the feed. */
@@ -64,7 +65,7 @@ export interface LostEntries {
 /** Answer to a request. A page is JSON text already, because only the reading process builds events. */
 export type FeedAnswer =
   | { readonly type: 'feed'; readonly feed: Feed; readonly isNew: boolean }
-  | { readonly type: 'feeds'; readonly feeds: readonly FeedWithLag[] }
+  | { readonly type: 'feeds'; readonly feeds: readonly FeedWithLag[]; readonly timelines: readonly Timeline[] }
   | { readonly type: 'removed' }
   | { readonly type: 'page'; readonly json: string; readonly next: string }
   | { readonly type: 'refused'; readonly reason: FeedRefusal }

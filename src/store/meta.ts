@@ -1,5 +1,6 @@
 import { CURRENCY } from '../base/currency.js';
 import { HASH_NAME } from '../base/hash.js';
+import type { Timeline } from '../ports/timeline.js';
 import type { Scales } from '../wallet/amount.js';
 import { FormatError, UnknownFormatError } from './format/format-error.js';
 
@@ -34,6 +35,8 @@ export interface StoreMeta {
   readonly restoredFrom?: readonly string[];
   /** By former store and shard: LSN and checksum of the newest restored entry, such as `3-1042:9b1deb4d`. */
   readonly restoredUpTo?: Readonly<Record<string, readonly string[]>>;
+  /** The restores that the store comes from, oldest first. Absent in a store that was never restored. */
+  readonly timelines?: readonly Timeline[];
   /**
    * True while a restore is writing the store, or after it was interrupted. Meanwhile, nothing else may use the store.
    */
@@ -51,7 +54,8 @@ export function encodeMeta(meta: StoreMeta): Buffer {
 
 /** Meta record of a new store that is restored from the store with the record `meta`. */
 export function restoredMeta(meta: StoreMeta, made: Pick<StoreMeta, 'storeId' | 'createdMs' | 'shards'>): StoreMeta {
-  return { ...meta, ...made, restoredFrom: [...(meta.restoredFrom ?? []), meta.storeId] };
+  const { timelines: _ofOtherLogs, ...rest } = meta;
+  return { ...rest, ...made, restoredFrom: [...(meta.restoredFrom ?? []), meta.storeId] };
 }
 
 /** The copy of the record that names this archive, or none. */

@@ -1,6 +1,7 @@
 import { UserError } from '../base/user-error.js';
 import type { Archive } from '../ports/archive.js';
 import type { SnapshotFormat, SnapshotStore } from '../ports/snapshot-store.js';
+import type { Timeline } from '../ports/timeline.js';
 import type { Entry, EntryFormat, Head, Wal } from '../ports/wal.js';
 import type { ScaleTable } from '../wallet/amount.js';
 
@@ -20,6 +21,8 @@ export interface StoreReader {
   readonly storeId: string;
   readonly shards: number;
   readonly scales: ScaleTable;
+  /** The restores that the store comes from, oldest first; absent if there is none. */
+  readonly timelines?: readonly Timeline[] | undefined;
   readonly wal: Pick<Wal, 'head' | 'read'>;
   readonly format: EntryFormat;
   readonly snapshots: Pick<SnapshotStore, 'snapshots' | 'readChunks'>;

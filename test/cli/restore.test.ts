@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { restoreTargetOf } from '../../src/cli/restore-target.js';
+import { formatLsn } from '../../src/ports/lsn.js';
 import { openFormats } from '../../src/store/format/store-formats.js';
 import { LmdbStore } from '../../src/store/lmdb/lmdb-store.js';
-import { withArchive } from '../../src/store/meta.js';
+import { type StoreMeta, withArchive } from '../../src/store/meta.js';
 import { restoreFrames } from '../../src/tools/restore/restore.js';
 import { ToolError } from '../../src/tools/store-reader.js';
 import { Writer } from '../contract/writer.js';
@@ -25,7 +26,9 @@ async function walletsIn(folder: string): Promise<Map<string, unknown>> {
   const store = LmdbStore.open(folder);
   try {
     const meta = await store.meta.maybeRead();
-    assert.deepEqual(meta && withArchive(meta, undefined), META);
+    const { timelines, ...rest } = withArchive(meta as StoreMeta, undefined);
+    assert.deepEqual(rest, META);
+    assert.ok(timelines !== undefined && timelines.length > 0);
     return await walletsOf(store);
   } finally {
     await store.close();
@@ -176,4 +179,30 @@ test('a restore that fails midway explains how to empty the target', () =>
       /the new store is incomplete and cannot be used: move its folder away \(mv \S+ \S+\) before the next attempt\n/,
     );
     assert.match(stderr, /entry 1-1 of shard 0 was not written by the owner of its epoch/);
+  }));
+
+test('each restore begins a timeline after the newest restored entries', () =>
+  inTempFolder(async (folder) => {
+    await storedHistory(`${folder}/data`);
+    const copy = await runCommand(['restore', '--from', `lmdb:${folder}/data`, '--to', `lmdb:${folder}/copy`]);
+    assert.equal(copy.status, 0, copy.stderr);
+    const timelinesIn = async (name: string) => {
+      const store = LmdbStore.open(`${folder}/${name}`);
+      try {
+        const { timelines = [], shards } = (await store.meta.maybeRead()) as StoreMeta;
+        const heads = await Promise.all(Array.from({ length: shards }, (_, shard) => store.wal.head(shard)));
+        assert.deepEqual(
+          timelines.at(-1)?.after,
+          heads.map(({ lsn }) => formatLsn(lsn)),
+        );
+        return timelines;
+      } finally {
+        await store.close();
+      }
+    };
+    const [first, ...later] = await timelinesIn('data');
+    assert.deepEqual(later, []);
+    const [sameFirst, second] = await timelinesIn('copy');
+    assert.deepEqual(sameFirst, first);
+    assert.notEqual(second?.id, first?.id);
   }));

@@ -24,6 +24,7 @@ function formatsToRead(meta: StoreMeta): Omit<StoreReader, keyof Contents> {
   return {
     ...formatsOf(meta),
     scales: new ScaleTable(meta.scales),
+    timelines: meta.timelines,
     shardOf: (username) => shardOf(username, meta.shards),
     yieldTurn,
   };

@@ -92,9 +92,10 @@ export class FeedReader {
     if (entry.events.length > 0) {
       const { shard, items } = cursor;
       const currencies = await (this.currencies[shard] as ShardCurrencies).at(entry, predecessorOf(entry));
-      const { storeId, scales } = this.reader;
+      const { storeId, scales, timelines } = this.reader;
       const source: FeedSource = {
         storeId,
+        timelines,
         currencyOf: (username) => currencies.of(username),
         scaleOf: (currency) => scales.of(currency),
       };

@@ -1,6 +1,6 @@
 import { messageOf } from '../../base/message-of.js';
 import { type FeedPosition, formatPosition, newerOf, tryPosition } from '../../feed/position.js';
-import type { Feed, FeedAnswer, FeedRefusal, FeedRequest, FeedWithLag } from '../../feed/request.js';
+import type { Feed, FeedAnswer, FeedRefusal, FeedRequest } from '../../feed/request.js';
 import type { FeedRecords } from '../../ports/feed-records.js';
 import type { StoreReader } from '../store-reader.js';
 import { FeedBook } from './feed-book.js';
@@ -57,11 +57,11 @@ export class Feeds {
     const { book } = this;
     switch (request.type) {
       case 'list':
-        return { type: 'feeds', feeds: await this.withLags(await book.list()) };
+        return await this.withLags(await book.list());
       case 'find': {
         const feed = await book.find(request.name);
         if (feed === undefined) return refused('feed-not-found');
-        return { type: 'feeds', feeds: await this.withLags([feed]) };
+        return await this.withLags([feed]);
       }
       case 'create':
         return await this.inTurn(() => this.create(request));
@@ -74,10 +74,12 @@ export class Feeds {
     }
   }
 
-  private async withLags(feeds: readonly Feed[]): Promise<FeedWithLag[]> {
+  private async withLags(feeds: readonly Feed[]): Promise<FeedAnswer> {
     const { now, reader } = this.deps;
     const lags = await lagsOf(feeds, reader, now());
-    return feeds.map((feed) => ({ ...feed, lag: lags.get(feed.name) ?? { entries: 0, bytes: 0, ms: 0 } }));
+    const none = { entries: 0, bytes: 0, ms: 0 };
+    const all = feeds.map((feed) => ({ ...feed, lag: lags.get(feed.name) ?? none }));
+    return { type: 'feeds', feeds: all, timelines: reader.timelines ?? [] };
   }
 
   private async create(request: Extract<FeedRequest, { type: 'create' }>): Promise<FeedAnswer> {
