@@ -43,6 +43,13 @@ test('a refund by the amount of the request is wrong money', async () => {
   );
 });
 
+test('a cancel that returns the stake of a settled bet is wrong money', async () => {
+  const [found] = await findings('a settled bet is refunded', ['cancel']);
+  assert.ok(found);
+  assert.equal(told(found), 'money: cancelBets returns the stake of a settled bet, and its payout stays');
+  assert.equal(found.excess, 10_000);
+});
+
 test('requests without signature, with negative amounts or uncovered move wrong money', async () => {
   const says = async (bug: string, rule: RuleName) => (await findings(bug, [rule])).map(told);
   assert.deepEqual(await says('a signature may be old', 'signature'), [

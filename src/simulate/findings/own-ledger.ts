@@ -3,7 +3,7 @@ import { unitsOf } from '../model/callback-of.js';
 import type { Sent } from '../play.js';
 
 /** Why a request moves more than its operator's own earlier answers justify. */
-export type Reason = 'negative' | 'unknown' | 'moved' | 'amount';
+export type Reason = 'negative' | 'unknown' | 'moved' | 'settled' | 'amount';
 
 /** The move of a balance that an operator's own answers justify, in units. */
 export interface Justified {
@@ -30,7 +30,7 @@ const ONCE: Readonly<Record<string, (txn: Element) => number>> = {
 
 /**
  * Follows the requests that an operator has accepted, whatever the specification says about them. It tells a decision
- * from a wrong sum: a refund of a settled bet gives back a stake that was taken, and a second refund one that was not.
+ * from a wrong sum: a cancel of a settled bet may undo the bet wholly, but may not return its stake and leave its payout.
  */
 export class OwnLedger {
   private readonly bets = new Map<string, Bet>();
@@ -117,8 +117,7 @@ export class OwnLedger {
         first.held = amountOf(txn.betAmount);
         return { move: held - first.held, reason: 'amount' };
       case 'cancelBets':
-        for (const bet of bets) bet.held = 0;
-        return { move: held, reason: held === 0 ? 'moved' : 'amount' };
+        return cancel(bets);
       case 'voidSettled':
         for (const bet of bets) Object.assign(bet, { held: 0, paid: 0 });
         return { move: held - paid, reason: none };
@@ -159,6 +158,20 @@ export class OwnLedger {
     const bet = this.bets.get(key);
     return bet === undefined ? [] : [bet];
   }
+}
+
+/**
+ * Returns the stakes of the open bets. If all of them are settled, a cancel may only undo them wholly, like a
+ * voidSettled.
+ */
+function cancel(bets: readonly Bet[]): Justified {
+  const open = bets.filter(({ isSettled }) => !isSettled);
+  const undone = open.length > 0 ? open : bets;
+  const held = undone.reduce((sum, bet) => sum + bet.held, 0);
+  const paid = undone.reduce((sum, bet) => sum + bet.paid, 0);
+  for (const bet of undone) Object.assign(bet, { held: 0, paid: 0 });
+  if (held === 0 && paid === 0) return { move: 0, reason: 'moved' };
+  return { move: held - paid, reason: bets.some(({ isSettled }) => isSettled) ? 'settled' : 'amount' };
 }
 
 interface Request {
