@@ -46,7 +46,7 @@ function ask(url: string, method: string, headers: Record<string, string> = {}, 
 const NONE_SIGNED_OUT = { has: () => false };
 const JSON_TYPE = { 'Content-Type': 'application/json' };
 
-test("the operator API's root leads to the console, whose address the startup log contains", async () => {
+test("the operator API's root leads to the console, and startup logs its address", async () => {
   const node = await TestNode.start();
   try {
     const { status, headers } = await ask(`${node.adminUrl}/`, 'GET');

@@ -54,7 +54,7 @@ for (const workers of [0, 2]) {
     });
     after(() => node.close());
 
-    test('the version, the commit and the Node of the process are shown', async () => {
+    test("the process's version, commit and Node.js version are shown", async () => {
       const { text } = scrape;
       assert.match(text, /^walletd_build_info\{version="\d+\.\d+\.\d+",commit="[^"]+",node="v[^"]+"\} 1$/m);
     });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { RemarkCounts } from '../../src/node/metrics/remark-counts.js';
 
-test('made-up product names get a hundred series, and one for the rest', () => {
+test('a hundred made-up product names get a series each, others share one', () => {
   const counts = new RemarkCounts();
   for (let n = 0; n < 150; n++) counts.add('zero-stake', `P${n}`);
   counts.add('zero-stake', 'P0');

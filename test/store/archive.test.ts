@@ -116,7 +116,7 @@ test('LMDB: a day file that has lost records answers no lookup', async () => {
   await third.close();
 });
 
-test('LMDB: other work runs during a lookup in many days', async () => {
+test('LMDB: a lookup across many days does not block other work', async () => {
   const folder = tempFolder();
   const archive = LmdbArchive.open(folder, STORE_ID);
   const days = Array.from({ length: 30 }, (_, i) => 20_000 + i);

@@ -111,7 +111,7 @@ test('a room imports only from the rooms in its row', () => {
   assert.deepEqual(wrong, []);
 });
 
-test("a tool's folder does not import another tool's; shared files are next to them", () => {
+test("a tool's folder imports no other tool's folder, only shared files", () => {
   const toolOf = (file: string) => /^tools\/([^/]+)\//.exec(file)?.[1];
   const wrong = imports.filter((one) => {
     const to = toolOf(target(one) ?? '');
