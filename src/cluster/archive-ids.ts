@@ -2,7 +2,7 @@ import type { MemberRecord } from '../ports/table.js';
 
 type ArchiveId = MemberRecord['archiveId'];
 
-/** Archive id of a node whose archive did not answer at startup and whose store does not name it yet. */
+/** The archive id of a node whose archive did not answer at startup and whose store does not name it yet. */
 export const UNSEEN_ARCHIVE = '';
 
 /**

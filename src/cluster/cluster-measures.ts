@@ -1,6 +1,6 @@
 import type { NodeState } from './cluster-status.js';
 
-/** State of the cluster, as one node sees it. */
+/** The state of the cluster, as one node sees it. */
 export interface ClusterMeasures {
   /** Number of members by state, including this one. */
   readonly members: Readonly<Record<NodeState, number>>;

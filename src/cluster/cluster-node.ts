@@ -34,11 +34,11 @@ import { Told } from './told.js';
 import { Watch } from './watch.js';
 
 export interface ClusterNodeDeps {
-  /** Tag of this process in the membership registry and in every nonce: 8 hexadecimal digits. */
+  /** The tag of this process in the membership registry and in every nonce: 8 hexadecimal digits. */
   readonly tag: string;
   /** Fields of the member record that do not change while the process runs. */
   readonly about: Omit<MemberRecord, 'port' | 'isLeaving' | 'isFull' | 'hasRoom' | 'isTimeWrong' | 'unreachable'>;
-  /** Port at which peers reach this node, if it differs from the listening port. */
+  /** The port at which peers reach this node, if it differs from the listening port. */
   readonly advertisedPort: number | undefined;
   readonly settings: PlannerSettings;
   readonly shardCount: number;
@@ -48,7 +48,7 @@ export interface ClusterNodeDeps {
   readonly local: Shards;
   readonly makeLinks: (events: PeerEvents) => PeerLinks;
   readonly codec: Pick<CallbackCodec, 'addressOf'>;
-  /** Newest acknowledged entry of each shard, from this node's record file. */
+  /** The newest acknowledged entry of each shard, from this node's record file. */
   readonly acknowledged: ReadonlyMap<number, Position>;
   readonly parkedMax: number;
   readonly refusesRepeats: boolean;
@@ -77,7 +77,7 @@ const TIME_WARN_MS = 5000;
 const PAUSE_LOG_MS = 10_000;
 const TIME_MAX_MS = 60_000;
 
-/** Reason why an operator's cluster command is refused. */
+/** The reason why an operator's cluster command is refused. */
 export type ClusterRefusal = 'no-such-node' | 'node-takes-none' | 'table-has-changed';
 
 /** Clocks and retentions of the other members, which limit irreversible actions. */
@@ -88,7 +88,7 @@ export interface ClusterWitnesses {
   readonly retentionsMs: readonly (number | undefined)[];
 }
 
-/** State of a peer, as of its newest heartbeat. */
+/** The state of a peer, as of its newest heartbeat. */
 interface Peer {
   readonly seesTable: boolean;
 }
@@ -245,8 +245,8 @@ export class ClusterNode implements PeerEvents {
   }
 
   /**
-   * Tells all nodes which console sessions were just signed out. A node without a link learns of them when its next
-   * link opens.
+   * Informs all nodes about console sessions that were just signed out. A node without a link learns of them when its
+   * next link opens.
    */
   sendSignedOut(signedOut: readonly SignedOut[]): void {
     this.broadcast({ type: 'out', signedOut });
@@ -376,7 +376,7 @@ export class ClusterNode implements PeerEvents {
     await this.links.close();
   }
 
-  /** State of each shard on this node, and the reason, for operators. */
+  /** The state of each shard on this node, and the reason, for operators. */
   get explanations(): readonly Explanation[] {
     return this.ownership.explanations;
   }
@@ -404,7 +404,7 @@ export class ClusterNode implements PeerEvents {
     this.membership.look();
   }
 
-  /** Tag of the member with this name. If several members share the name, prefers a live one. */
+  /** The tag of the member with this name. If several members share the name, prefers a live one. */
   private tagNamed(name: string): string | undefined {
     const nowMs = this.deps.clock.monotonicMs();
     const named = [...(this.membership.view?.members ?? [])].filter(([, member]) => member.name === name);
@@ -511,7 +511,7 @@ export class ClusterNode implements PeerEvents {
     const of = String(type);
     this.deps.log.debug({ peer: tag, type: of }, 'message of a newer release is not known here');
     if (of === 'calls') this.callServer.refuse(tag, callbacks);
-    // The answer to an answer would be answered in turn, for ever.
+    // Otherwise two nodes would answer each other's answers for ever.
     else if (of !== 'unknown') {
       this.links.send(tag, { type: 'unknown', of, id: isCount(id) ? (id as number) : undefined });
     }
@@ -641,8 +641,7 @@ export class ClusterNode implements PeerEvents {
     const pausedMs = clock.monotonicMs();
     addMissedTime(missedMs);
     this.clocks.forgetAll();
-    // Limit how often the pause is logged, because heartbeats that it delayed reveal its length gradually, in several
-    // steps.
+    // Limit how often the pause is logged, because the delayed heartbeats reveal its length only step by step.
     if (pausedMs - this.pauseLoggedMs < PAUSE_LOG_MS) return;
     this.pauseLoggedMs = pausedMs;
     log.warn({ code: 'machine-paused', missedMs: Math.round(missedMs) }, 'machine was paused, adding the missed time');

@@ -31,7 +31,7 @@ export interface ClusterShardStatus {
   readonly owner: string | null;
   readonly planned: string | null;
   readonly followers: readonly string[];
-  /** Newest entry that any node may have acknowledged. */
+  /** The newest entry that any node may have acknowledged. */
   readonly lsn: string | null;
 }
 
@@ -41,7 +41,7 @@ export interface ClusterStatus {
   readonly seesTable: boolean;
   readonly nodes: readonly NodeStatus[];
   readonly shards: readonly ClusterShardStatus[];
-  /** Reason, author and format of the newest assignment; null if there is none. */
+  /** The reason, author and format of the newest assignment; null if there is none. */
   readonly plan: { readonly why: string; readonly by: string; readonly format: number } | null;
 }
 

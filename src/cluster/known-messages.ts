@@ -18,8 +18,8 @@ import type { PeerMessage } from './peer-protocol.js';
 
 /*
  * Shapes of the messages between members. A member of a newer release may send types and fields that this one does not
- * know, and leave out fields that it no longer needs. Unknown fields are ignored. A message without a field that this
- * release needs is as unknown as one of an unknown type.
+ * know, and leave out fields that it no longer needs. Unknown fields are ignored. A message that lacks a field which
+ * this release needs is treated like a message of an unknown type.
  */
 const isLsn = shape({ epoch: isCount, sequence: isCount });
 const isHead = shape({ lsn: isLsn, nonce: isText, checksum: isCount });
@@ -65,5 +65,8 @@ const SHAPES: { readonly [Type in PeerMessage['type']]: Is } = {
   unknown: shape({ of: isText, id: maybe(isCount) }),
 };
 
-/** False for a message that only a newer walletd sends, whatever a peer has put into the frame. */
+/**
+ * False for a message that only a newer walletd sends. The argument may be any value, because a peer may put anything
+ * into a frame.
+ */
 export const isKnownMessage = oneOf(SHAPES) as (message: unknown) => message is PeerMessage;

@@ -89,7 +89,7 @@ export function isKnownAnswer(answer: { readonly type: string; readonly failure?
   return answer.type !== 'failed' || Object.hasOwn(FAILURES, answer.failure ?? '');
 }
 
-/** False for a result that only a newer walletd gives, or one that lacks what an older walletd did not know. */
+/** False for a result that only a newer walletd gives, or that lacks a field which an older walletd did not know. */
 export const isKnownResult = oneOf(RESULTS);
 
 /**

@@ -9,7 +9,7 @@ export interface MembershipDeps {
   readonly tag: string;
   readonly table: MembershipRegistry;
   readonly watch: Watch;
-  /** Current record of this member. */
+  /** The current record of this member. */
   readonly record: () => MemberRecord;
   readonly onView: (view: RegistryView) => void;
   /** Called when other members have removed this member as dead, and may have taken its shards. */
@@ -37,7 +37,7 @@ const SEEN_MS = 5000;
  * lost.
  */
 export class Membership {
-  /** Newest view that this node has read. */
+  /** The newest view that this node has read. */
   view: RegistryView | undefined = undefined;
   private seenMs = Number.NEGATIVE_INFINITY;
   private beats = 0;

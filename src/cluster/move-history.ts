@@ -3,16 +3,16 @@ import type { Claim, Plan, RegistryView } from '../ports/table.js';
 /** A shard's move from one node to another. */
 export interface Move {
   readonly shard: number;
-  /** Name of the former owner; null if it is not known. */
+  /** The name of the former owner; null if it is not known. */
   readonly from: string | null;
   readonly to: string;
-  /** Epoch in which the new owner serves the log. */
+  /** The epoch in which the new owner serves the log. */
   readonly epoch: number;
-  /** Time when this node saw that the new owner served the shard, in ms since 1970. */
+  /** The time when this node saw that the new owner served the shard, in ms since 1970. */
   readonly timeMs: number;
-  /** Time since the assignment changed, in ms; null if this node did not see the change. */
+  /** The time since the assignment changed, in ms; null if this node did not see the change. */
   readonly tookMs: number | null;
-  /** Reason for the assignment to the new owner; null if this node did not see the change. */
+  /** The reason for the assignment to the new owner; null if this node did not see the change. */
   readonly why: string | null;
   /** Author of the assignment; null if this node did not see the change. */
   readonly by: string | null;
@@ -35,8 +35,8 @@ interface Planned extends Pick<Plan, 'why' | 'by'> {
 const MOVES_MAX = 500;
 
 /**
- * Human-readable history of the newest moves that this member has seen in the registry since it joined. It is kept only
- * in memory.
+ * The human-readable history of the newest moves that this member has seen in the registry since it joined. It is kept
+ * only in memory.
  */
 export class MoveHistory {
   private readonly moves: Move[] = [];

@@ -70,7 +70,7 @@ export class Ownership {
     return this.deps.local.status().filter(({ state }) => state === 'serving' || state === 'handing').length;
   }
 
-  /** Explanation of each shard's state, for operators. */
+  /** The explanation of each shard's state, for operators. */
   get explanations(): readonly Explanation[] {
     const { clock, view } = this.deps;
     const nowMs = clock.monotonicMs();

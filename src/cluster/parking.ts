@@ -45,7 +45,7 @@ export class Parking {
   }
 }
 
-/** Position after all requests with the same or an earlier deadline. */
+/** The position after all requests with the same or an earlier deadline. */
 function placeOf({ deadlineMs }: Routed, waiting: readonly Routed[]): number {
   let [least, most] = [0, waiting.length];
   while (least < most) {

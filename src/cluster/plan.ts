@@ -12,9 +12,9 @@ export interface PlanMember
 
 export interface PlanInput {
   readonly shards: number;
-  /** Live members. */
+  /** The live members. */
   readonly members: readonly PlanMember[];
-  /** Current owner of a shard, if known. */
+  /** The current owner of a shard, if known. */
   readonly ownerOf: (shard: number) => string | undefined;
   readonly before: Owners | undefined;
   /** Desired number of followers per shard, if there are enough members. */
@@ -25,7 +25,7 @@ export interface PlanInput {
   readonly stuck: ReadonlySet<number>;
   /** Shards whose assigned owner has no memory for them or cannot reach their logs. */
   readonly refused: ReadonlySet<number>;
-  /** Id of the archive that logs may rely on; undefined if none is known. */
+  /** The id of the archive that logs may rely on; undefined if none is known. */
   readonly archiveId: string | undefined;
 }
 

@@ -74,7 +74,7 @@ export class Planner {
   private hasSeenOwner = false;
   /** By shard: the assigned owner that is not serving yet, and since when. */
   private readonly unserved = new Map<number, { readonly owner: string; readonly sinceMs: number }>();
-  /** Newest format that all members can read, and since when. */
+  /** The newest format that all members can read, and since when. */
   private format = 0;
   private formatSinceMs: number;
 
@@ -117,7 +117,7 @@ export class Planner {
     });
   }
 
-  /** Live members, sorted by tag. */
+  /** The live members, sorted by tag. */
   private membersIn({ members, drained }: RegistryView, nowMs: number): PlanMember[] {
     const { tag: here, watch } = this.deps;
     return [...members]
@@ -280,7 +280,7 @@ function isSame(a: Owners, b: Owners): boolean {
   );
 }
 
-/** Human-readable reason for a new assignment. */
+/** A human-readable reason for a new assignment. */
 function whyOf(
   { plan, members, drained }: RegistryView,
   gone: readonly string[],

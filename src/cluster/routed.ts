@@ -33,7 +33,7 @@ export class RoutedCallback implements Routed, Replier<CallbackReply> {
   isDoubtful = false;
 
   constructor(
-    /** Shard of the callback; a guess until the text has been parsed. */
+    /** The shard of the callback; a guess until the text has been parsed. */
     public shard: number,
     readonly callback: SentCallback,
     readonly replier: AnswerOnce<CallbackReply>,
@@ -95,7 +95,7 @@ export class RoutedRequest implements Routed, Replier<WireResult> {
   }
 }
 
-/** Refusal after which the request is routed again; undefined for an answer that goes to the sender. */
+/** The refusal after which the request is routed again; undefined for an answer that goes to the sender. */
 export function refusalOf(answer: { readonly type: string; readonly failure?: unknown }): Refusal | undefined {
   if (answer.type !== 'failed') return undefined;
   return answer.failure === 'moved' || answer.failure === 'unsure' ? answer.failure : undefined;

@@ -1,6 +1,6 @@
 /**
- * Owner of each shard, according to the owners' announcements. A heartbeat lists all shards that a member serves, and
- * `own` names a shard that the member has just opened. If two members claim a shard, the higher epoch wins. The
+ * The owner of each shard, according to the owners' announcements. A heartbeat lists all shards that a member serves,
+ * and `own` names a shard that the member has just opened. If two members claim a shard, the higher epoch wins. The
  * registry's ownership records apply until members announce their shards.
  */
 export class Routes {
@@ -41,7 +41,7 @@ export class Routes {
     this.known.clear();
   }
 
-  /** Owner of the shard; undefined if none is known. */
+  /** The owner of the shard; undefined if none is known. */
   of(shard: number): string | undefined {
     if (!this.known.has(shard)) this.known.set(shard, this.find(shard));
     return this.known.get(shard);

@@ -26,7 +26,7 @@ interface SeenHeartbeat {
   readonly hasMoved: boolean;
 }
 
-/** State of the link to a member. */
+/** The state of the link to a member. */
 interface SeenLink {
   readonly heardMs: number;
   /** True if no process listens at the member's address, or a different process does. */
@@ -36,7 +36,7 @@ interface SeenLink {
 interface SeenHead {
   readonly head: Head;
   readonly sinceMs: number;
-  /** Time of the first successful read of the log since its last failed read. */
+  /** The time of the first successful read of the log since its last failed read. */
   readonly reachedMs: number;
   readonly seenMs: number;
 }
@@ -100,7 +100,7 @@ export class Watch {
     this.heads.delete(shard);
   }
 
-  /** Newest head that was read; undefined if the last read failed. */
+  /** The newest head that was read; undefined if the last read failed. */
   headOf(shard: number): Head | undefined {
     return this.heads.get(shard)?.head;
   }

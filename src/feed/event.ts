@@ -103,5 +103,8 @@ const event = object({
 export type FeedEvent = Readonly<TypeOf<typeof event>>;
 export type FeedEventData = Readonly<TypeOf<typeof data>>;
 
-/** Schema of an event, as docs/feed-event.schema.json publishes it. Additional fields are allowed for later versions. */
+/**
+ * The schema of an event, as docs/feed-event.schema.json publishes it. Additional fields are allowed for later
+ * versions.
+ */
 export const feedEventSchema: ObjectSchema<FeedEvent> = event;

@@ -1,12 +1,14 @@
 import type { Lsn } from '../ports/lsn.js';
 
 /**
- * Place in one shard's log: the newest entry of which all items are delivered, and the number of items of the next entry
- * that are delivered as well.
+ * A place in one shard's log: the newest entry whose items are all delivered, and the number of delivered items of the
+ * next entry.
  */
 export interface ShardPlace {
   readonly lsn: Lsn;
-  /** Checksum of the entry at `lsn`. It distinguishes the entry from one with the same LSN in a diverged history. */
+  /**
+   * The checksum of the entry at `lsn`. It distinguishes the entry from one with the same LSN in a diverged history.
+   */
   readonly checksum: number;
   readonly items: number;
 }
@@ -14,7 +16,7 @@ export interface ShardPlace {
 /** A consumer's position: one place for each shard. */
 export type FeedPosition = readonly ShardPlace[];
 
-/** First character of the text: the version of its format. */
+/** The first character of the text: the version of its format. */
 const VERSION = '1';
 const PLACE = /^(\d{1,10})-(\d{1,15})-([0-9a-z]{1,7})(?:-(\d{1,9}))?$/;
 const CHECKSUM_RADIX = 36;
@@ -44,7 +46,7 @@ export function tryPosition(text: string, storeId: string, shards: number): Feed
   return position;
 }
 
-/** The position that has in each shard the newer place of both. */
+/** A position that has the newer of the two places in each shard. */
 export function newerOf(a: FeedPosition, b: FeedPosition): FeedPosition {
   return a.map((place, shard) => {
     const other = b[shard] ?? place;

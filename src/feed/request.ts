@@ -10,7 +10,7 @@ export interface Feed {
   /** Everything up to this position is acknowledged. */
   readonly position: string;
   readonly createdMs: number;
-  /** Time of the newest acknowledgement; undefined before the first one. */
+  /** The time of the newest acknowledgement; undefined before the first one. */
   readonly acknowledgedMs: number | undefined;
 }
 
@@ -18,7 +18,9 @@ export interface Feed {
 export interface FeedLag {
   /** Number of entries, including those that were trimmed. */
   readonly entries: number;
-  /** About their size: exact for a few entries in each shard, and estimated from these for more. */
+  /**
+   * Approximate size in bytes: exact for a few entries in each shard. The size of further ones is estimated from these.
+   */
   readonly bytes: number;
   /** Age of the oldest entry that is left. */
   readonly ms: number;
@@ -28,7 +30,7 @@ export interface FeedWithLag extends Feed {
   readonly lag: FeedLag;
 }
 
-/** Request about the feeds. */
+/** A request about the feeds. */
 export type FeedRequest =
   | { readonly type: 'create'; readonly name: string; readonly filter: FeedFilter; readonly from: string }
   | { readonly type: 'list' }
@@ -45,7 +47,7 @@ export type FeedRequest =
       readonly waitMs: number;
     };
 
-/** Reason why a request about the feeds is refused. */
+/** The reason why a request about the feeds is refused. */
 export type FeedRefusal =
   | 'feed-not-found'
   | 'feed-differs'
@@ -62,7 +64,7 @@ export interface LostEntries {
   readonly reason: 'trimmed' | 'accepted-loss';
 }
 
-/** Answer to a request. A page is JSON text already, because only the reading process builds events. */
+/** The answer to a request. A page is already JSON text, because only the reading process builds events. */
 export type FeedAnswer =
   | { readonly type: 'feed'; readonly feed: Feed; readonly isNew: boolean }
   | { readonly type: 'feeds'; readonly feeds: readonly FeedWithLag[]; readonly timelines: readonly Timeline[] }

@@ -24,7 +24,7 @@ export class Connection<C> {
     try {
       if (opening !== undefined) await this.end(await opening);
     } catch {
-      // A connection that failed or never opened needs no end.
+      // A connection that failed or never opened need not be closed.
     }
   }
 }

@@ -3,7 +3,9 @@ import type { PushedEvent } from './sink.js';
 
 const BYTES_MAX = 1024 ** 3;
 
-/** File of the events that a webhook's receiver has refused, one JSON object per line. Only its owner may read it. */
+/**
+ * The file of the events that a webhook's receiver has refused, one JSON object per line. Only its owner may read it.
+ */
 export class DeadLetters {
   /** The end of the last write, because concurrent writes could mix their lines. */
   private writing: Promise<void> = Promise.resolve();

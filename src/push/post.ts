@@ -20,7 +20,7 @@ export function post({ url, agent, headers, body, timeoutMs }: Post): Promise<nu
     const sent = request(url, { method: 'POST', agent, headers, signal }, (response) => {
       response.on('error', fail);
       response.on('end', () => resolve(response.statusCode as number));
-      // Nothing in the body matters, and the connection is free only after its end.
+      // The content of the body does not matter, but the connection is free only after the end of the body.
       response.resume();
     });
     sent.on('error', fail);

@@ -4,7 +4,7 @@ import { type PushedEvent, type Sink, SinkClosed } from './sink.js';
 
 export interface FeedPage {
   readonly events: readonly PushedEvent[];
-  /** Position after the page. */
+  /** The position after the page. */
   readonly next: string;
   /** Parts of the log that were deleted before this feed read them. */
   readonly lost?: readonly object[];
@@ -33,7 +33,7 @@ export interface PumpDeps {
   readonly pace: (page: FeedPage) => Promise<void>;
 }
 
-/** Outcome of a pump. */
+/** The outcome of a pump. */
 export interface Pumped {
   events: number;
 }

@@ -34,7 +34,7 @@ export class ReplayFile implements FeedSource {
     return { events, next: String(this.line) };
   }
 
-  /** The file stays as it is. */
+  /** Leaves the file unchanged. */
   async acknowledge(): Promise<void> {}
 
   private parse(line: string): PushedEvent {

@@ -19,7 +19,7 @@ export interface OutageLines {
   readonly code: string;
   readonly away: string;
   readonly back: string;
-  /** Name of the other side. */
+  /** The name of the other side. */
   readonly name: string;
 }
 

@@ -1,6 +1,6 @@
 import { nameOfAddress } from './sink.js';
 
-/** Address of a sink. `name` is human-readable, and contains no password. */
+/** The address of a sink. `name` is human-readable, and contains no password. */
 export type SinkAddress =
   | { readonly kind: 'stdout'; readonly name: string }
   | { readonly kind: 'webhook'; readonly name: string; readonly url: URL }
@@ -11,9 +11,9 @@ export type SinkAddress =
 interface Server<K extends string> {
   readonly kind: K;
   readonly name: string;
-  /** Address of the server, without the part after #. */
+  /** The address of the server, without the part after #. */
   readonly url: string;
-  /** Place of the events on the server: the part after #. Empty if there is none. */
+  /** The place of the events on the server: the part after #. Empty if there is none. */
   readonly place: string;
 }
 
@@ -50,7 +50,7 @@ function parseWebhook(text: string): SinkAddress {
   return { kind: 'webhook', name: nameOfAddress(url), url };
 }
 
-/** Splits off the part after #. It must not be empty if `required` says what it names. */
+/** Splits off the part after #. If `required` is given, which says what the part names, the part must not be empty. */
 function parts(url: URL, required?: string): { name: string; url: string; place: string } {
   const place = decodeURIComponent(url.hash.slice(1));
   if (place === '' && required !== undefined) throw new Error(`it must end with # and the name of ${required}`);

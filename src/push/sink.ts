@@ -26,7 +26,7 @@ export interface Sink {
 /** Thrown by a sink whose reader has gone for good, such as the other end of a pipe. */
 export class SinkClosed extends Error {}
 
-/** Human-readable name of a sink's address, without its password and parameters. */
+/** The human-readable name of a sink's address, without its password and parameters. */
 export function nameOfAddress({ protocol, host, pathname, hash }: URL): string {
   return `${protocol}//${host}${pathname}${hash}`;
 }

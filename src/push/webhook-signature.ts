@@ -9,7 +9,7 @@ const PREFIX = 'whsec_';
 const BYTES_MIN = 24;
 const BYTES_MAX = 64;
 
-/** Key of a secret; undefined if the text is not a secret. */
+/** The key of a secret; undefined if the text is not a secret. */
 export function parseSecret(text: string): Buffer | undefined {
   if (!text.startsWith(PREFIX)) return undefined;
   const encoded = text.slice(PREFIX.length);

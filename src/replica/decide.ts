@@ -7,13 +7,13 @@ import { tagOf } from './tag-of.js';
 import { TIMERS } from './timers.js';
 
 /**
- * Begins the next action of a replica without a running command, or says for what it waits. The function is called at
- * every tick, so no single decision is critical.
+ * Begins the next action of a replica without a running command, or records for what it waits. Runs at every tick, so
+ * no single decision is critical.
  */
 export function decide(replica: Replica, facts: Facts): Outcome {
   if (replica.isEnding) return ending(replica, facts);
   if (!facts.isPlanned) return [waiting(replica, 'assignment'), []];
-  // Reading the head early, while the owner may be dead, shows sooner that the log is idle.
+  // Read the head as soon as the owner may be dead, because that shows sooner that the log is idle.
   const [ahead, looked] = facts.isOwnerSuspect ? look(replica, facts) : [replica, []];
   const [next, effects] = byRole(ahead, facts);
   return [next, [...looked, ...effects]];

@@ -1,18 +1,20 @@
 import type { Cause, Replica, ReplicaState } from './replica.js';
 
-/** A replica for people: the state of one shard on one node, and the next event. Times are in ms since 1970. */
+/**
+ * A replica in human-readable form: the state of one shard on one node, and the next event. Times are in ms since 1970.
+ */
 export interface Explanation {
   readonly shard: number;
   readonly state: ReplicaState;
-  /** Start of the state. */
+  /** The start of the state. */
   readonly sinceMillis: number;
   /** Event that ends the state; null if the shard waits for nothing. */
   readonly waitsFor: string | null;
   /** Next action of this node; null if this node only waits. */
   readonly next: string | null;
-  /** Time of that action at the latest. */
+  /** The time of that action at the latest. */
   readonly nextMillis: number | null;
-  /** Newest problem of this shard; null if there is none. */
+  /** The newest problem of this shard; null if there is none. */
   readonly problem: string | null;
   /** All of this in one sentence. */
   readonly sentence: string;

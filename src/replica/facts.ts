@@ -23,23 +23,23 @@ export interface NewOwner {
   readonly clockAheadMs: number | undefined;
 }
 
-/** Everything around one replica at one time. A transition reads nothing else. */
+/** All facts about one replica at one time. A transition reads nothing else. */
 export interface Facts {
   readonly nowMs: number;
-  /** Tag of this process. */
+  /** The tag of this process. */
   readonly me: string;
   /** True once the registry has an assignment. */
   readonly isPlanned: boolean;
   readonly role: Role;
   readonly local: Pick<ShardStatus, 'state' | 'head' | 'pendingAppendMs' | 'lacksNames'>;
   readonly holder: Holder;
-  /** Newest head that was read; undefined if the last read failed. */
+  /** The newest head that was read; undefined if the last read failed. */
   readonly head: Head | undefined;
-  /** Name of the head's writer, for people. */
+  /** The human-readable name of the head's writer. */
   readonly holderName: string;
   /** True if the head has not moved for a while. */
   readonly isLogIdle: boolean;
-  /** Newest entry that any node may have acknowledged. */
+  /** The newest entry that any node may have acknowledged. */
   readonly acknowledged: Position | undefined;
   /** Ownership record of the shard in the registry. */
   readonly recorded: Claim | undefined;

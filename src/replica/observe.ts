@@ -6,7 +6,7 @@ import { become, type Outcome } from './outcome.js';
 import type { Replica, ReplicaState } from './replica.js';
 import { TIMERS } from './timers.js';
 
-/** State of a replica without a running command, by the state of its shard. */
+/** The state of a replica without a running command, by the state of its shard. */
 const STATES: Readonly<Record<ShardState, ReplicaState>> = {
   away: 'remote',
   following: 'standby',
@@ -18,13 +18,13 @@ const STATES: Readonly<Record<ShardState, ReplicaState>> = {
   fenced: 'recovering',
 };
 
-/** State of a replica without a running command. */
+/** The state of a replica without a running command. */
 export function stateOf(local: ShardState): ReplicaState {
   return STATES[local];
 }
 
 /**
- * Notes changes that the shard made on its own, and the times that count from now. The shard may have failed and
+ * Records changes that the shard made on its own, and the periods that begin now. The shard may have failed and
  * recovered, or its thread may have ended.
  */
 export function observe(replica: Replica, facts: Facts): Outcome {

@@ -43,12 +43,12 @@ export type ReplicaState = (typeof REPLICA_STATES)[number];
 
 /** A pause of the shard, so that another node can take it over. */
 export interface Handover {
-  /** Tag of the new owner; undefined if the shard is released to the node that reads the registry first. */
+  /** The tag of the new owner; undefined if the shard is released to the node that reads the registry first. */
   readonly to: string | undefined;
   readonly sinceMs: number;
-  /** Epoch in which this node served before the pause. */
+  /** The epoch in which this node served before the pause. */
   readonly epoch: number;
-  /** Head at which the shard stands; undefined until the pause is complete. */
+  /** The head at which the shard stands; undefined until the pause is complete. */
   readonly head: Head | undefined;
 }
 
@@ -75,10 +75,10 @@ export type Cause =
   | 'recovery'
   | 'operator';
 
-/** The wait of a replica, in its own words: for what, and the action that follows. */
+/** The event for which a replica waits, and the action that follows. */
 export interface Wait {
   readonly cause: Cause;
-  /** Tag of the node whose action ends the wait. */
+  /** The tag of the node whose action ends the wait. */
   readonly node: string | undefined;
   /** The next action of this node, and its time at the latest; undefined if this node only waits. */
   readonly next: { readonly action: string; readonly atMs: number } | undefined;
@@ -90,11 +90,11 @@ export interface Replica {
   readonly state: ReplicaState;
   readonly sinceMs: number;
   readonly wait: Wait;
-  /** Epoch in which callbacks are routed to this node; undefined while it does not serve. */
+  /** The epoch in which callbacks are routed to this node; undefined while it does not serve. */
   readonly epoch: number | undefined;
   /** True from the first service until the shard is released, abandoned or fenced. Survives pauses and recoveries. */
   readonly isHeld: boolean;
-  /** Epoch of a release that the registry does not show yet. */
+  /** The epoch of a release that the registry does not show yet. */
   readonly releasedEpoch: number | undefined;
   /** The command that runs on the shard's thread. Set in `loading`, `taking`, `pausing` and `settling`. */
   readonly command: Move['type'] | undefined;
@@ -124,7 +124,7 @@ export interface Replica {
   readonly shortSinceMs: number | undefined;
   /** Since when the assigned new owner is alive without a link to this node. */
   readonly unlinkedSinceMs: number | undefined;
-  /** Head of the log when the shard was first seen stopped. */
+  /** The head of the log when the shard was first seen stopped. */
   readonly stoppedAt: Head | undefined;
   /** Permanent failures in a row. */
   readonly failures: number;

@@ -6,7 +6,7 @@ import { type Outcome, settle, waitFor } from './outcome.js';
 import type { Replica } from './replica.js';
 import { FAILURES_MAX, TIMERS } from './timers.js';
 
-/** Rests after a load or a take-over that failed. Too many permanent failures of the assigned owner stop the shard. */
+/** Pauses after a failed load or takeover. Too many permanent failures of the assigned owner stop the shard. */
 export function failed(
   replica: Replica,
   { reason, isPermanent }: Extract<MoveResult, { type: 'failed' }>,
@@ -30,7 +30,7 @@ export function lacksEntries(replica: Replica, head: Head, facts: Facts): Outcom
   const short = { ...replica, shortSinceMs };
   if (nowMs - shortSinceMs >= TIMERS.short.ms) return stop(short, lackOf(head, facts), facts);
   const resting = rest(short, TIMERS.retry.ms, facts);
-  // A live owner that also lacks the entry would be paused in vain for each offer.
+  // Otherwise each offer would pause a live owner that also lacks the entry, in vain.
   const wantFromMs = replica.how === 'handed-over' ? nowMs + TIMERS.wantShort.ms : replica.wantFromMs;
   return [{ ...resting, wantFromMs }, []];
 }

@@ -18,7 +18,7 @@ export class SoloReplicas {
     private readonly clock: Clock,
   ) {}
 
-  /** Must be called periodically: a state counts from the first call that sees it. */
+  /** Must be called periodically, because a state counts from the first call that observes it. */
   tick(): void {
     const nowMs = this.clock.monotonicMs();
     for (const { shard, state: local, reason } of this.status()) {
@@ -29,7 +29,7 @@ export class SoloReplicas {
     }
   }
 
-  /** Explanation of each shard. */
+  /** The explanation of each shard. */
   get explanations(): readonly Explanation[] {
     this.tick();
     const nowMs = this.clock.monotonicMs();

@@ -13,8 +13,8 @@ import { LAG_MAX, TIMERS } from './timers.js';
 type Ended = Extract<Input, { type: 'result' }>;
 
 /**
- * Life of a replica: the replica after an input, and the effects of the input. The function has no clock, no I/O and no
- * promise; times are in the facts. `test/replica/transitions.txt` lists every pair of state and input.
+ * Computes a replica after an input, and the effects of the input. The function has no clock, no I/O and no promise;
+ * times are in the facts. `test/replica/transitions.txt` lists every pair of state and input.
  */
 export function transition(replica: Replica, input: Input, facts: Facts): Outcome {
   switch (input.type) {
@@ -51,7 +51,7 @@ function tick(replica: Replica, facts: Facts): Outcome {
       if (replica.isUrgent || !facts.isUnserved) return unchanged(replica);
       return [{ ...replica, isUrgent: true }, [{ type: 'notify', move: { type: 'bring', shard: replica.shard } }]];
     case 'offered':
-      // The thread resumes by its own timer, so a process that ends releases the shard before.
+      // The thread would resume the shard by its own timer, so a process that ends releases the shard before that.
       if (replica.isEnding) return giveUp(replica, 'release', facts);
       if (facts.nowMs < mustHandover(replica).sinceMs + TIMERS.handover.ms) return unchanged(replica);
       return endPause(replica, 'resume', facts);
@@ -131,7 +131,7 @@ function paused(replica: Replica, result: MoveResult, facts: Facts): Outcome {
 function settled(replica: Replica, { of, result }: Ended, facts: Facts): Outcome {
   const { nowMs, local } = facts;
   const { handover } = replica;
-  // A command fails if the thread has ended. Without a rest, the command would repeat endlessly.
+  // A command fails if the thread has ended. Without a pause, the command would repeat endlessly.
   const restUntilMs = result.type === 'failed' ? nowMs + TIMERS.retry.ms : replica.restUntilMs;
   const calm = { handover: undefined, restUntilMs };
   if (handover === undefined) return observe({ ...replica, ...calm }, facts);

@@ -13,7 +13,7 @@ import type { Result } from './result.js';
 export const CHECK_LANES = 8;
 /** If this many histories get no answer at all, the remaining ones are not tried. */
 const HOPELESS = 8;
-/** Times that a case played alone loses its connection before its request is blamed. */
+/** Number of times that a case which is played alone loses its connection before its request is blamed. */
 const LOST_TIMES = 2;
 /** Each further attempt may restart the operator, and supervisors give up after some restarts. */
 const LAST_PATIENCE_MS = 1000;
@@ -69,7 +69,7 @@ class Checking {
       await Promise.all(Array.from({ length: this.lanes }, () => this.playLane()));
       const { disturbed } = this;
       this.disturbed = [];
-      // Without any answer, the operator may never have been there.
+      // Without any answer, the operator may never have been reachable.
       if (this.table.client.answeredCount === 0) continue;
       if (disturbed.length > 0 && !(await this.isBack())) {
         this.tellSuspects(disturbed);
@@ -134,7 +134,7 @@ class Checking {
     try {
       return await playCase({ ...table, stopsWhenLost, patienceMs }, players, this.cases[n] as Case);
     } catch (error) {
-      // Without any result there is nothing to report but the error.
+      // If there is no result, only the error can be reported.
       if (!(error instanceof PlayersError) || this.known === 0) throw error;
       this.over ??= messageOf(error);
       return unknownOutcome(`not tried: ${this.over}`);
@@ -144,7 +144,7 @@ class Checking {
   private keep(n: number, outcome: Outcome): void {
     this.outcomes[n] = outcome;
     const { verdict } = outcome.result;
-    // A lost history is played again, unless the operator may never have been there.
+    // Play a lost history again, unless the operator may never have been reachable.
     const isPlayedAgain = outcome.lost !== undefined && this.table.client.answeredCount > 0;
     if (verdict === 'unknown' && !isPlayedAgain) this.unknown++;
     else if (verdict === 'agrees' || verdict === 'differs') this.known++;

@@ -6,8 +6,8 @@ import type { PlatformName } from './platform-name.js';
 import { type Profile, rulesOf } from './profile.js';
 
 /**
- * Content of an answer, with balances in units. For checkBalance, `before` and `after` are both the balance. An answer
- * whose code or balances cannot be read lacks them.
+ * The content of an answer, with balances in units. For checkBalance, `before` and `after` are both the balance. An
+ * answer whose code or balances cannot be read lacks them.
  */
 export interface Told {
   /** NaN if there is no code. */

@@ -6,12 +6,12 @@ const OF_ALL_ANSWERS: readonly RuleName[] = ['served', 'shape'];
 
 /** Rules and findings that a run need not report. */
 export class Known {
-  /** Verdicts of a former report that are no agreement, by rule and name. */
+  /** Verdicts of a former report other than agreement, by rule and name. */
   private readonly former = new Map<string, Verdict>();
   private readonly formerRules = new Set<RuleName>();
 
   constructor(
-    /** The only rules to report; empty for all. */
+    /** Rules to report; empty to report all rules. */
     private readonly only: readonly RuleName[],
     private readonly ignored: readonly RuleName[],
     /** Results of a former report. */

@@ -38,7 +38,7 @@ export interface Message {
   readonly txns: readonly Element[];
   /** Envelope fields that differ from the defaults. */
   readonly envelope: Readonly<Record<string, unknown>>;
-  /** Refusal that the message must get. */
+  /** The refusal that the message must get. */
   readonly refusal?: RefusalCode;
   /** Undefined for the platform's regular signature. */
   readonly signature?: Signature;
@@ -50,7 +50,7 @@ export interface Message {
 export interface Player {
   readonly username: string;
   readonly currency: string;
-  /** Balance in whole currency units. */
+  /** The balance in whole currency units. */
   readonly balance: number;
 }
 
@@ -61,7 +61,7 @@ export const GAME = { gameCode: 'simulation', playInfo: 'UNKNOWN' };
 export interface RequestFields {
   /** True if each element has a `txnId`, which is the same when the request is sent again. */
   readonly txnId: boolean;
-  /** Token in each request, in which `{username}` is replaced. Empty if there is none. */
+  /** The token in each request, in which `{username}` is replaced. Empty if there is none. */
   readonly sessionToken: string;
   readonly gameCode: string;
   readonly playInfo: string;

@@ -8,7 +8,7 @@ import { maybeMissing, type Profile } from './profile.js';
 import type { Result } from './result.js';
 import { subjectAt } from './subject.js';
 
-/** Outcome of a case that was played, or not. */
+/** The outcome of a case, whether or not the case was played. */
 export interface Outcome {
   readonly result: Omit<Result, 'rule' | 'name'>;
   readonly misshapes?: Misshapes;

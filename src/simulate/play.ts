@@ -14,7 +14,7 @@ export interface Table {
   readonly profile: Profile;
   /** How long to resend a request that gets no final answer. */
   readonly patienceMs: number;
-  /** Start of the run, from which the simulated platform's clock continues. */
+  /** The start of the run, from which the simulated platform's clock continues. */
   readonly startMs: number;
   /**
    * True if a history ends with a `ConnectionLost` as soon as a connection is lost. Otherwise the request is sent again,
@@ -23,11 +23,11 @@ export interface Table {
   readonly stopsWhenLost?: boolean;
   /** Undefined if messages are sent as fast as answers arrive. */
   readonly pace?: Pace | undefined;
-  /** Ends all histories. The reason is a sentence without a full stop. */
+  /** Ends all histories. The reason is a sentence without a period. */
   readonly stop?: AbortSignal;
 }
 
-/** Why the run must end; undefined if it goes on. */
+/** The reason why the run must end; undefined if the run continues. */
 export function stopReason({ stop }: Table): string | undefined {
   return stop?.aborted ? String(stop.reason) : undefined;
 }
@@ -85,7 +85,7 @@ export interface Balances {
   readonly after: readonly number[];
   /** Balances after concurrent messages in the order in which they were sent, whatever the codes. */
   readonly inOrder?: readonly number[];
-  /** Balance according to a checkBalance after the wrong answer. Undefined if there was none. */
+  /** The balance according to a checkBalance after the wrong answer. Undefined if there was none. */
   readonly now?: number | undefined;
 }
 
@@ -95,7 +95,7 @@ export type Misshapes = ReadonlyMap<string, Deviation>;
 export interface Played {
   /** Undefined if all answers are right. */
   readonly deviation?: Deviation;
-  /** Index of the step with the deviation. */
+  /** The index of the step with the deviation. */
   readonly stepAt?: number;
   readonly misshapes: Misshapes;
   readonly messages: number;
@@ -127,7 +127,7 @@ export class Play {
   private readonly judge: Judge;
   private history: Sent[] = [];
   private misshapes = new Map<string, Deviation>();
-  /** First answer that neither accepts nor refuses. */
+  /** The first answer that neither accepts nor refuses. */
   unreadable: Deviation | undefined;
 
   constructor(

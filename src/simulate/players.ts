@@ -12,7 +12,7 @@ export class PlayersError extends UserError {
   override readonly ending = 'cannotKnow';
 }
 
-/** Source of new players with `OPENING_BALANCE`. Rejects with a `PlayersError` if there are none left. */
+/** The source of new players with `OPENING_BALANCE`. Rejects with a `PlayersError` if there are none left. */
 export interface Players {
   take(): Promise<Player>;
 }

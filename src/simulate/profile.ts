@@ -47,7 +47,7 @@ export const CHOICES = {
 export type Choices = { readonly [K in keyof typeof CHOICES]: (typeof CHOICES)[K][number] };
 
 export interface Profile extends Choices, RequestFields {
-  /** Platform that sends the requests. */
+  /** A platform that sends the requests. */
   readonly platform: PlatformName;
   /** Endpoints that the operator serves. No others are called. */
   readonly endpoints: readonly Endpoint[];

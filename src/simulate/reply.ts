@@ -30,7 +30,7 @@ export function isNotServed({ status, fields }: Reply): boolean {
   return NO_SUCH_PATH.includes(status ?? 0) && !saysWhy;
 }
 
-/** Human-readable reason why a reply is not final. */
+/** A human-readable reason why a reply is not final. */
 export function whyNotFinal({ status, fields, why }: Reply): string {
   if (status === undefined) return why ?? 'no answer';
   return `HTTP ${status}${fields.statusCode === undefined ? '' : `, statusCode ${fields.statusCode}`}`;
@@ -70,7 +70,7 @@ function isNumberAsText(value: unknown): boolean {
   return typeof value === 'string' && /^-?\d+(\.\d+)?$/.test(value);
 }
 
-/** Describes the faults in the fields of a final reply, apart from money. The player is called PLAYER. */
+/** Describes the faults in the fields of a final reply, apart from money. PLAYER stands for the player. */
 export function misshapesOf(message: Message, player: Player, usualProduct: string, reply: Reply): string[] {
   const { fields } = reply;
   const code = numberOf(fields.statusCode);

@@ -16,7 +16,7 @@ export interface Result {
   readonly rule: RuleName;
   readonly name: string;
   readonly verdict: Verdict;
-  /** Reason why the history is unknown or skipped, or the fault in an answer with wrong fields. */
+  /** The reason why the history is unknown or skipped, or the fault in an answer with wrong fields. */
   readonly why?: string;
   readonly deviation?: Deviation;
   /** True if the history has ended the operator's process. */

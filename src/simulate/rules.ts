@@ -185,7 +185,7 @@ const CODES: Readonly<Record<number, string>> = {
   50001: 'internal error',
 };
 
-/** Human-readable name of a code. */
+/** The human-readable name of a code. */
 export function codeName(code: number): string {
   const name = CODES[code];
   return name === undefined ? `${code}` : `${code} ${name}`;

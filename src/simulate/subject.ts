@@ -18,8 +18,8 @@ const ENDPOINTS_OF: Partial<Record<RuleName, readonly Endpoint[]>> = {
 };
 
 /**
- * Index of the first step that shows the rule of a case. The steps before it are its set-up: a case that fails there
- * says nothing about its rule.
+ * The index of the first step that shows the rule of a case. The steps before it are its set-up: a case that fails
+ * there says nothing about its rule.
  */
 export function subjectAt({ rule, steps }: Pick<Case, 'rule' | 'steps'>): number {
   const planned = steps(new Platform());

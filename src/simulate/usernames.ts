@@ -1,13 +1,13 @@
 const DIGITS = 36;
 const PLACEHOLDER = /#+/;
-/** Below 36^4 names, two runs are likely to have a name in common. */
+/** With fewer than 36^4 names, two runs are likely to share a name. */
 const PLACES_MIN = 4;
 /** The largest power of 36 that a double holds exactly. */
 const PLACES_MAX = 10;
 
 /**
- * Returns a source of usernames. The pattern has one run of `#`, which a number of as many digits and small letters
- * replaces. `random`, between 0 and 1, selects the first number, because players of former runs still exist.
+ * Returns a source of usernames. A number of as many digits and lower-case letters replaces the pattern's run of `#`.
+ * `random`, between 0 and 1, selects the first number, because players of former runs still exist.
  */
 export function usernamesOf(pattern: string, random: number): () => string {
   const places = mustPlaces(pattern);

@@ -470,7 +470,7 @@ describe('GET /openapi.json', () => {
     }
   });
 
-  test('these tests call every operation with success at least once', () => {
+  test('these tests call every operation successfully at least once', () => {
     for (const item of Object.values(document.content.paths)) {
       for (const { operationId } of METHODS.flatMap((method) => item[method] ?? [])) {
         assert.ok(

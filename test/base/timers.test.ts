@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { systemTimers } from '../../src/base/timers.js';
 
-test("timers with multiples of 50 ms share the thread's wake-ups", (t) => {
+test("timers whose intervals are multiples of 50 ms share the thread's wake-ups", (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] });
   const runs: string[] = [];
   const cancels = [50, 100, 150].map((ms) => systemTimers.every(ms, () => void runs.push(`${ms}`)));

@@ -118,7 +118,7 @@ function wholeLines(text: string): string[] {
   return text.split('\n').slice(0, -1);
 }
 
-test('feed pushes what a real server acknowledged, over kill -9 of server and feed', async (t) => {
+test('feed pushes every acknowledged event despite kill -9 of server and feed', async (t) => {
   const folder = makeTempFolder();
   const env = {
     WALLETD_STORE: `lmdb:${folder.path}/data`,

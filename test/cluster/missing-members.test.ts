@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { MissingMembers } from '../../src/cluster/missing-members.js';
 import type { MemberRecord, RegistryView } from '../../src/ports/table.js';
 
-/** View with these members. A name that ends in - belongs to a leaving member. */
+/** The view with these members. A name that ends in - belongs to a leaving member. */
 function viewOf(...tags: readonly string[]): Pick<RegistryView, 'members'> {
   return {
     members: new Map(

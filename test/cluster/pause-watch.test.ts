@@ -134,7 +134,7 @@ test('only the suspended node of a cluster advances its clock, and only once', a
   assert.equal(others.length, 2);
 });
 
-test("a seal set before its keeper's pause does not outlive the pause", async () => {
+test("a deadline set before its machine's pause does not outlive the pause", async () => {
   const world = new World({ seed: 1, nodes: 2, shards: 1, servers: 1, players: 1, followers: 1 });
   await world.begin();
   await world.time.pass(15_000);

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { World } from '../simulation/world.js';
 
 const SHARD = 1;
-/** Factor by which the usual latency is multiplied. With it, an answer takes about half a second. */
+/** The factor by which the usual latency is multiplied. With it, an answer takes about half a second. */
 const SLOWNESS = 800;
 
 test('a log with half a second of latency is still taken over', async () => {

@@ -33,7 +33,7 @@ async function call(node: TestNode, method: string, path: string, body?: object,
 }
 
 describe('the feed of the operator API', () => {
-  test('a consumer reads events once, over a restart of the node', async () => {
+  test('a consumer reads each event once across a restart of the node', async () => {
     await withNode({}, async (node) => {
       const create = { name: 'crm', from: 'start' };
       assert.equal((await call(node, 'POST', '', create)).status, 201);

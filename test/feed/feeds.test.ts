@@ -171,7 +171,7 @@ describe('reading a feed', () => {
     assert.deepEqual(feeds.records.settled, [0, 1, 2]);
   });
 
-  test('events continue over a new owner of the log', async () => {
+  test("events continue after a change of the log's owner", async () => {
     const store = await playedStore();
     const feeds = new FeedsUnderTest(store);
     await feeds.create('crm');
@@ -229,7 +229,7 @@ describe('positions that the log no longer has', () => {
 });
 
 describe('consumers', () => {
-  test('an acknowledged position is where the next read begins', async () => {
+  test('the next read begins at the acknowledged position', async () => {
     const feeds = new FeedsUnderTest(await playedStore());
     await feeds.create('crm');
     const first = await feeds.read('crm', undefined, 10);
@@ -268,7 +268,7 @@ describe('consumers', () => {
     for (const type of ['remove', 'find'] as const) {
       assert.deepEqual(await feeds.ask({ type, name: 'crm' }), { type: 'refused', reason: 'feed-not-found' });
     }
-    // An acknowledgement that was under way during the removal.
+    // This acknowledgement was in progress during the removal.
     await feeds.records.put('p:crm', late['p:crm']);
     assert.equal((await feeds.create('crm')).position, created.position);
   });
@@ -282,7 +282,7 @@ describe('consumers', () => {
     assert.equal(all.type === 'feeds' && all.feeds.length, 32);
   });
 
-  test('a position that is no position is refused', async () => {
+  test('an invalid position is refused', async () => {
     const feeds = new FeedsUnderTest(await playedStore(1));
     await feeds.create('crm');
     const requests: FeedRequest[] = [

@@ -34,7 +34,7 @@ const placed = feedEventsOf(entry, {
 const events = placed.map(({ event }) => event);
 
 describe('the events of a log entry', () => {
-  test('an event of each kind is the one that was published', () => {
+  test('an event of each kind equals the published one', () => {
     const text = events.map((event) => `${JSON.stringify(event)}\n`).join('');
     if (process.env.REWRITE === '1') writeFileSync(FROZEN, text);
     else assertSameLines(text, readFileSync(FROZEN, 'utf8'));

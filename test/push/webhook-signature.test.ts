@@ -11,7 +11,7 @@ const BODY = '{"test": 2432232314}';
 
 const headers = signedHeaders([parseSecret(SECRET) as Buffer], ID, TIMESTAMP, BODY);
 
-test('the signature is that of the example of Standard Webhooks', () => {
+test('the signature equals that in the example of Standard Webhooks', () => {
   assert.equal(headers['webhook-signature'], 'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=');
 });
 

@@ -6,10 +6,10 @@ import type { Facts } from '../../src/replica/facts.js';
 import { tagOf } from '../../src/replica/tag-of.js';
 import type { Move } from '../../src/threads/shards.js';
 
-/** Shard of all stories. */
+/** The shard of all stories. */
 export const SHARD = 3;
 
-/** Tag of the node with a one-letter name; node `a` is the one whose replica the stories show. */
+/** The tag of the node with a one-letter name; node `a` is the one whose replica the stories show. */
 export const tagNamed = (name: string) => name.repeat(8);
 export const nameOf = (tag: string) => tag.slice(0, 1);
 

@@ -43,7 +43,7 @@ const FACTS: Readonly<Record<string, (facts: Facts, value: string) => Partial<Fa
   handovers: (_, value) => ({ mayHandOver: value === 'free' }),
 };
 
-/** The replica of one story. Effects are only written down; the story itself says what comes of them. */
+/** The replica of one story. Effects are only recorded; the next lines of the story state their results. */
 class Stage {
   private replica: Replica = newReplica(SHARD, 0);
   private facts: Facts = quietFacts();

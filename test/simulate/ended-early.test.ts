@@ -49,7 +49,7 @@ test('a check that ends while it creates its first players has unknown results',
   assert.ok(whysOf(results).includes(WHY));
 });
 
-test('a run that never had a player ends with its reason', async () => {
+test('a run that never had a player ends and names the reason', async () => {
   await atReferenceOperator({}, async (table) => {
     const players = { take: async () => noMore() };
     const plan = { seed: 1, seconds: UNTIL_ENDED, lanes: 4 };

@@ -45,7 +45,7 @@ test('findings of a former report are marked as known and nothing else is', () =
   assert.equal(verdictOf(known.mark(now.slice(0, 4))), 'known');
 });
 
-test('a baseline that is no report is refused with the line', () => {
+test('the refusal of a baseline that is not a report names the line', () => {
   assert.throws(() => parseBaseline('{"rule":"stake","name":"a","verdict":"agrees"}\n[]\n'), /line 2 is no result/);
   assert.throws(() => parseBaseline('stake\n'), /line 1 is no result of simulate --json/);
 });
@@ -60,7 +60,7 @@ test('only selected rules are played and reported', () => {
   assert.equal(new Known(['shape'], [], []).reports('stake'), false);
 });
 
-test('rounds at a rate go on after a known rule and end at a new one', async () => {
+test('rounds at a rate continue after a known rule and end at a new one', async () => {
   assert.ok(mutant);
   await atReferenceOperator({ mutant }, async (table, players) => {
     const stopped = await soak(table, players, 1000, 60);
@@ -72,7 +72,7 @@ test('rounds at a rate go on after a known rule and end at a new one', async () 
   });
 });
 
-test('random histories go on after a known rule', async () => {
+test('random histories continue after a known rule', async () => {
   assert.ok(mutant);
   await atReferenceOperator({ mutant }, async (table, players) => {
     const every = new Known(['served'], [], []);

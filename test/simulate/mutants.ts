@@ -13,7 +13,7 @@ export interface Mutant {
   /** Compiled text to replace. */
   readonly from: string;
   readonly to: string;
-  /** Index of the occurrence to change, if there are several. */
+  /** The index of the occurrence to change, if there are several. */
   readonly nth?: number;
 }
 

@@ -7,8 +7,9 @@ const COMMAND = 'const command = this.callbackOf(endpoint, fields); const [txn] 
 const PLAYER = 'this.wallet.players.get(fields.username)';
 
 /**
- * Bug: if the condition is true of a callback and its answer, money moves in addition, and the callback is accepted.
- * `code` is the answer's, `was` the player before, and `again` tells whether a text was there before for this player.
+ * Bug: if the condition is true for a callback and its answer, the callback is accepted and moves additional money.
+ * `code` is the answer's code, `was` the player before the callback, and `again` returns whether a text has occurred
+ * before for this player.
  */
 function moves(rule: RuleName, bug: string, condition: string, units: string): Row {
   const again =
@@ -25,7 +26,7 @@ function moves(rule: RuleName, bug: string, condition: string, units: string): R
   ];
 }
 
-/** Bug: a callback for which the condition is true is refused with 20002. */
+/** Bug: refuses a callback with 20002 if the condition is true. */
 function refuses(rule: RuleName, bug: string, condition: string): Row {
   return [
     rule,
@@ -173,7 +174,7 @@ const AROUND: readonly Row[] = [
   ],
 ];
 
-/** Bugs of the operator around the wallet, which it makes with answers that the wallet gives rightly. */
+/** Bugs of the operator around the wallet, whose own answers are right. */
 export const WRONG_ANSWERS: readonly Row[] = [
   ...REFUSED_AND_MOVED,
   ...OTHER_AMOUNTS,

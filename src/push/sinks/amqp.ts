@@ -13,7 +13,10 @@ const PARALLEL = 256;
 interface Client {
   readonly connection: ChannelModel;
   readonly channel: ConfirmChannel;
-  /** Ids of messages that the broker returned because no queue takes them. Each is confirmed nevertheless, and removed then. */
+  /**
+   * Ids of messages that the broker returned because no queue takes them. The broker confirms each of them
+   * nevertheless; the id is then removed.
+   */
   readonly returned: Set<string>;
 }
 

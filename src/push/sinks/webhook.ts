@@ -9,7 +9,10 @@ import type { PushedEvent, Sink } from '../sink.js';
 import { signedHeaders } from '../webhook-signature.js';
 
 const TIMEOUT_MS = 15_000;
-/** Refusals of one event until it becomes a dead letter: about two minutes, with the pauses between them. */
+/**
+ * Number of refusals after which an event becomes a dead letter. With the pauses between them, they take about two
+ * minutes.
+ */
 const REFUSALS_MAX = 10;
 /** Statuses that say nothing about the event: the receiver is busy, or the proxy in front of it does not reach it. */
 const AWAY: ReadonlySet<number> = new Set([408, 425, 429, 502, 503, 504]);
@@ -20,7 +23,7 @@ export interface WebhookOptions {
   /** Maximum number of requests at a time. */
   readonly parallel: number;
   readonly deadLetters: DeadLetters;
-  /** Repeats an event while the receiver is away. An outage never makes a dead letter. */
+  /** Repeats an event while the receiver is away, so that an outage makes no dead letter. */
   readonly retry: Retry;
   readonly now: () => number;
   readonly log: Logger;
@@ -61,7 +64,7 @@ export class WebhookSink implements Sink {
     }
   }
 
-  /** Resolves to the status of an answer about the event. Rejects if the receiver is away. */
+  /** Resolves to the status with which the receiver confirms or refuses the event. Rejects if the receiver is away. */
   private async attempt(id: string, body: string): Promise<number> {
     const { url, keys, now } = this.options;
     const headers = {

@@ -133,7 +133,7 @@ const EFFECTS: readonly Effect[] = [
   { of: 'rollback', before: [bet, settled], message: (p) => p.rollback('b1', 0, 250), balances: [1150, 900] },
 ];
 
-/** Stake of an extra bet that changes the balance, so that the repeated first answer differs from a new answer. */
+/** The stake of an extra bet that changes the balance, so that the repeated first answer differs from a new answer. */
 const MOVED_ON = 7;
 
 function repeat({ of, before, message, balances }: Effect): Case {

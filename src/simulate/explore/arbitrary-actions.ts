@@ -3,8 +3,8 @@ import type { Element, Endpoint, Message } from '../message.js';
 import type { Profile } from '../profile.js';
 
 /*
- * Random actions. Ids, rounds and amounts are deliberately few, so that histories are full of repeats, late messages,
- * reused ids and rounds with a past.
+ * Random actions. Ids, rounds and amounts are deliberately few, so that histories contain many repeats, late messages,
+ * reused ids and rounds with earlier messages.
  */
 export type Action =
   | { readonly type: 'send' | 'cut'; readonly message: Message }

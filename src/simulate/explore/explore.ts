@@ -11,7 +11,7 @@ import type { Result } from '../result.js';
 import { type Action, arbitraryActions } from './arbitrary-actions.js';
 import { historyOf } from './history.js';
 
-/** Time limit for shrinking. The history is usually short enough before that. */
+/** Time limit for shrinking a history. Usually the history is short enough before that. */
 const SHRINKING_MS_MAX = 60_000;
 const FIRST_SEED_MAX = 2 ** 31 - 1;
 
@@ -28,9 +28,9 @@ export interface Explored {
   readonly passed: number;
 }
 
-/** Start and extent of an exploration. */
+/** The start and extent of an exploration. */
 export interface Plan {
-  /** Seed of the first history. Each history has its own seed. */
+  /** The seed of the first history. Each history has its own seed. */
   readonly seed: number;
   readonly seconds: number;
   /** Number of concurrent histories. Most of the time they wait for the operator's disk. */
@@ -60,14 +60,14 @@ export async function explore(
       await exploration.play(next++ % FIRST_SEED_MAX);
     }
   };
-  // Playing pauses while a history is made shorter.
+  // No other history is played while one is being shortened.
   do await Promise.all(Array.from({ length: lanes }, lane));
   while (!exploration.isOver && performance.now() - startMs <= seconds * 1000);
   return exploration.explored((performance.now() - startMs) / 1000);
 }
 
 class Exploration {
-  /** Seed of the first history with a difference. Differences in concurrent histories are ignored. */
+  /** The seed of the first history with a difference. Differences in concurrent histories are ignored. */
   private shrinking: number | undefined;
   private passed = 0;
   private histories = 0;
@@ -75,7 +75,7 @@ class Exploration {
   private readonly actions: fc.Arbitrary<readonly Action[]>;
   private readonly unknown = new Map<string, number>();
   private found: Result | undefined;
-  /** Reason why no further player could be created. */
+  /** The reason why no further player could be created. */
   private ending: PlayersError | undefined;
 
   constructor(
@@ -128,7 +128,7 @@ class Exploration {
         messages: 0,
       }),
     );
-    // Without any history there is nothing to report but the error.
+    // If no history was played, only the error can be reported.
     if (this.ending !== undefined && histories === 0) throw this.ending;
     const ending = this.ending?.message ?? stopReason(this.table);
     if (ending !== undefined) {

@@ -8,16 +8,16 @@ export type Reason = 'negative' | 'unknown' | 'moved' | 'settled' | 'amount';
 /** The move of a balance that an operator's own answers justify, in units. */
 export interface Justified {
   readonly move: number;
-  /** Reason why another move would be wrong. */
+  /** The reason why another move would be wrong. */
   readonly reason: Reason;
 }
 
 /** A bet as the operator has accepted it. */
 interface Bet {
   readonly round: string;
-  /** Part of the stake that was taken and not given back. */
+  /** The part of the stake that was taken and not given back. */
   held: number;
-  /** Part of the payout that was paid and not taken back. */
+  /** The part of the payout that was paid and not taken back. */
   paid: number;
   isSettled: boolean;
 }

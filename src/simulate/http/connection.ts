@@ -18,7 +18,7 @@ export class HungUp extends Error {
   }
 }
 
-/** Connection that carries one request at a time, and is reused for as long as the server keeps it open. */
+/** A connection that carries one request at a time, and is reused for as long as the server keeps it open. */
 export class Connection {
   private readonly reader = new ResponseReader();
   private exchange: Exchange | undefined;

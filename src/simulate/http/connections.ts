@@ -16,7 +16,7 @@ const CONNECTIONS_MAX = 1024;
  */
 const received = Buffer.allocUnsafe(64 * 1024);
 
-/** Address of the server. */
+/** The address of the server. */
 export interface Server {
   readonly host: string;
   readonly port: number;
@@ -47,8 +47,7 @@ export class Connections {
       const socket = open(this.server, () => {});
       socket.on('error', () => {});
       socket.on('close', () => resolve());
-      // Close the connection once the request has been sent. Whether the operator has already executed it is left to
-      // chance.
+      // Close the connection once the request has been sent. The operator may or may not have executed it by then.
       socket.write(request, () => setImmediate(() => socket.destroy()));
     });
   }

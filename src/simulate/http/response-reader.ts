@@ -3,7 +3,7 @@ export interface Response {
   readonly status: number;
   /** The body. Of a long body, only the beginning is kept. */
   readonly text: string;
-  /** Time that the connection may be idle before it is reused, in ms; 0 means that it must be closed now. */
+  /** The time that the connection may be idle before it is reused, in ms; 0 means that it must be closed now. */
   readonly keptMs: number;
 }
 

@@ -31,7 +31,7 @@ interface Bet {
   stake: number;
   held: number;
   paid: number;
-  /** Amount that a refund gave back. */
+  /** The amount that a refund gave back. */
   returned: number;
   opened: boolean;
   taken: boolean;
@@ -40,7 +40,7 @@ interface Bet {
   settledByRound: boolean;
   /** True if a single-state message settled the bet. */
   singly: boolean;
-  /** State that the newest rollback has undone. */
+  /** The state that the newest rollback has undone. */
   openedFrom: string;
   /** Rollback requests that were repeats, each with the entry that it repeated. */
   asked: { readonly request: string; readonly entry: Entry }[];
@@ -92,7 +92,7 @@ export interface ReferencePlayer {
   balance: number;
   version: number;
   blocked: boolean;
-  /** Digest of the session token, and the end of the session; null means that it never ends. */
+  /** The digest of the session token, and the end of the session; null means that it never ends. */
   session: { readonly digest: string; readonly endMs: number | null } | undefined;
   bets: Bet[];
   settlements: Settlement[];
@@ -163,7 +163,7 @@ interface Effect {
 
 export class ReferenceWallet {
   players = new Map<string, ReferencePlayer>();
-  /** Id and time of the callback that is being processed. */
+  /** The id and time of the callback that is being processed. */
   private request = '';
   private sent = 0;
 
@@ -956,7 +956,7 @@ export class ReferenceWallet {
     return own.version < rollback.version && this.sent > rollback.sent ? undefined : own;
   }
 
-  /** Effect of a repeated settle or cancel. The round must remember the repeat if its request is new. */
+  /** The effect of a repeated settle or cancel. The round must remember the repeat if its request is new. */
   private repeatIn(item: { round: string; entries: Entry[] }, entry: Entry): Effect {
     const isOwn = ({ what, request }: Entry) => (what === 'settle' || what === 'cancel') && request === this.request;
     return repeatOf(entry, item.entries.some(isOwn) ? undefined : item.round);
@@ -1199,7 +1199,7 @@ function repeatOf(
 /** A round that remembers this many messages refuses further messages that have no effect. */
 const REMEMBERED_MAX = 100;
 
-/** Text by which messages are compared, without irrelevant fields. */
+/** The text by which messages are compared, without irrelevant fields. */
 function messageText({ type, id, txns }: Callback, sent: number | undefined): string {
   const elements = (txns as readonly unknown[] as readonly Record<string, unknown>[]).map((txn) => [
     ...[txn.id, txn.roundId, txn.status, txn.betAmount, txn.payoutAmount, txn.amount],

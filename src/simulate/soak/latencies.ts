@@ -1,4 +1,4 @@
-/** Factor between neighbouring buckets, which bounds the error of a percentile. */
+/** The factor between neighbouring buckets, which bounds the error of a percentile. */
 const STEP = 1.02;
 const LEAST_MS = 0.01;
 const BUCKETS = 1000;

@@ -13,7 +13,7 @@ import { roundsOf } from './rounds.js';
 
 export interface Soaked {
   readonly results: readonly Result[];
-  /** Time from the moment when a message is due to its final answer, including retries. */
+  /** The time from the moment when a message is due to its final answer, including retries. */
   readonly latencies: Latencies;
   readonly seconds: number;
   /** Number of messages that were due but not sent, because too many messages were waiting before them. */
@@ -92,7 +92,7 @@ class Soaking {
   /** Ends the run because of an error. */
   fail(error: Error): void {
     this.isOver = true;
-    // Without any player there is nothing to report but the reason.
+    // If there was no player, only the reason can be reported.
     const isTold = error instanceof CannotKnow || (error instanceof PlayersError && this.histories > 0);
     if (!isTold) this.failure ??= error;
     else
@@ -159,7 +159,7 @@ class Soaking {
     const rule = ruleOf(deviation);
     if (this.known.passes(rule)) {
       this.passed++;
-      // The next message is that of a new player.
+      // The next message comes from a new player.
       seat.steps.length = 0;
       return;
     }

@@ -27,8 +27,8 @@ export class FeedBook {
   }
 
   /**
-   * Creates the feed unless it exists. `findStart` is called for a new feed. Two nodes that create the same name at the
-   * same moment leave the definition of the later one.
+   * Creates the feed unless it exists. `findStart` is called for a new feed. If two nodes create the same name at the
+   * same moment, the later definition stays.
    */
   async create(
     { name, filter: wanted, from }: Pick<Feed, 'name' | 'filter' | 'from'>,
@@ -55,7 +55,7 @@ export class FeedBook {
     return true;
   }
 
-  /** Writes the position that `newest` makes of the acknowledged one. Undefined if there is no such feed. */
+  /** Replaces the acknowledged position with the result of `newest`. Undefined if there is no such feed. */
   async acknowledge(name: string, newest: (acknowledged: string) => string): Promise<Feed | undefined> {
     const { records, storeId, now } = this.deps;
     const all = await records.all();

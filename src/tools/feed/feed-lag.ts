@@ -3,7 +3,9 @@ import type { Feed, FeedLag } from '../../feed/request.js';
 import type { Head } from '../../ports/wal.js';
 import { type StoreReader, shardsOf } from '../store-reader.js';
 
-/** Unread entries of a shard that are read. The bytes of further ones are estimated from these. */
+/**
+ * Number of unacknowledged entries of a shard that are measured. The bytes of further ones are estimated from these.
+ */
 const SAMPLE_ENTRIES = 8;
 
 /**

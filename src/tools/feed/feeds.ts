@@ -24,7 +24,7 @@ export interface FeedsDeps {
   readonly pause: (ms: number, signal: AbortSignal) => Promise<void>;
 }
 
-/** Interval at which a waiting read looks for new entries, in ms, and the same per shard. */
+/** Interval at which a waiting read looks for new entries, in ms: a fixed part, and a part for each shard. */
 const POLL_MS = 50;
 const POLL_MS_PER_SHARD = 1;
 
@@ -34,7 +34,7 @@ type ReadRequest = Extract<FeedRequest, { type: 'read' }>;
 export class Feeds {
   private readonly book: FeedBook;
   private readonly pages: FeedReader;
-  /** Changes of the records in order, so that two acknowledgements do not overwrite each other. */
+  /** Changes of the records run one after another, so that two acknowledgements do not overwrite each other. */
   private writing: Promise<unknown> = Promise.resolve();
 
   constructor(private readonly deps: FeedsDeps) {

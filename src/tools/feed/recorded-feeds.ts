@@ -1,7 +1,7 @@
 import type { FeedFilter } from '../../feed/filter.js';
 import type { Feed } from '../../feed/request.js';
 
-/** Record of a consumer's definition; see src/store/format/FORMAT.md. */
+/** The record of a consumer's definition; see src/store/format/FORMAT.md. */
 export interface Definition {
   readonly storeId: string;
   readonly id: string;
@@ -11,7 +11,7 @@ export interface Definition {
   readonly start: string;
 }
 
-/** Record of a consumer's acknowledged position. */
+/** The record of a consumer's acknowledged position. */
 export interface Acknowledged {
   readonly id: string;
   readonly position: string;

@@ -8,7 +8,7 @@ export class ShardCurrencies {
   private currencies: Currencies | undefined = undefined;
   /** The players of all entries up to this one are known. */
   private upTo: Head | undefined = undefined;
-  /** Calls in order, because each one continues from `upTo`. */
+  /** Calls run one after another, because each one continues from `upTo`. */
   private running: Promise<unknown> = Promise.resolve();
 
   constructor(

@@ -17,9 +17,9 @@ export class ShardCursor {
   /** The entry after `head`, if it has been read. */
   waiting: Entry | undefined = undefined;
   readonly lost: LostEntries[] = [];
-  /** The newest entry of which all items were taken; undefined until the log has been read. */
+  /** The newest entry whose items were all taken; undefined until the log has been read. */
   head: Head | undefined = undefined;
-  /** Items of the waiting entry that were taken already. */
+  /** Number of items of the waiting entry that have been taken. */
   items: number;
   private page: readonly Buffer[] = [];
   private index = 0;

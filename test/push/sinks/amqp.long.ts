@@ -43,7 +43,7 @@ async function messagesOf(): Promise<GetMessage[]> {
   });
 }
 
-test('an exchange gets persistent messages, also after the broker was killed', { skip: NO_RABBIT }, async (t) => {
+test('an exchange gets persistent messages, even after the broker was killed', { skip: NO_RABBIT }, async (t) => {
   const sink = await openSink(t);
   await sink.send(EVENTS.slice(0, 50));
   await server.end();

@@ -34,9 +34,9 @@ const BET_STATES = { placeBets: 'OPEN', placeTips: 'TIPS', settleBets: 'SETTLED'
 const AMOUNT_MAX = 1e10;
 
 /**
- * Operator with right money and choices of its own. A repeat, and any message about a closed bet, gets 20002. A void
- * needs a balance that covers it. A settle must name the round of its bet. A cancel that comes before its bet is
- * forgotten. Refusals have HTTP statuses, answers have further fields, and tips have paths of their own.
+ * An operator that moves money correctly and makes its own choices. A repeat, and any message about a closed bet, gets
+ * 20002. A void needs a balance that covers it. A settle must name the round of its bet. A cancel that comes before its
+ * bet is forgotten. Refusals have HTTP statuses, answers have further fields, and tips have paths of their own.
  */
 export function serveChoosyOperator(): Promise<Stranger> {
   const accounts = new Map<string, Account>();

@@ -32,7 +32,7 @@ const ending = (name: string): Case => ({
   ],
 });
 
-/** The operator may be back before it is missed. */
+/** The operator may be back before its end is noticed. */
 const CONNECTION = "this request ends its connection each time, and probably the operator's process";
 const PROCESS = "this request ends the operator's process";
 
@@ -74,7 +74,7 @@ test("a request that ends the operator's process is named, and the rest is playe
   );
 });
 
-test('an operator that stays down has its suspect named and the rest left out', async () => {
+test('if an operator stays down, its suspect is named and the rest omitted', async () => {
   const results = await played('stays down', 0, [...PAYING, ending(ENDING), ...PAYING]);
   const told = results.filter(({ isEnd }) => isEnd);
   assert.ok(
@@ -85,7 +85,7 @@ test('an operator that stays down has its suspect named and the rest left out', 
   assert.equal(results.at(-1)?.why, "not tried: the operator's process has ended and did not come back");
 });
 
-test('no process is said to have ended where there was none', async () => {
+test('a process that never ran is not reported as ended', async () => {
   const stranger = await serveCrashingOperator('stays down');
   await stranger.end();
   const results = await atStranger(stranger, PROFILE, async (table, players) => await check(table, players, PAYING));

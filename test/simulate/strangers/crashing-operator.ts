@@ -9,8 +9,8 @@ interface Account {
 export type Supervision = 'restarted' | 'stays down';
 
 /**
- * Operator that keeps its accounts in memory and whose process ends at a bet that is not covered. It serves
- * checkBalance, placeBets and settleBets.
+ * An operator that keeps its accounts in memory, and whose process ends at a bet that the balance does not cover. It
+ * serves checkBalance, placeBets and settleBets.
  */
 export async function serveCrashingOperator(supervision: Supervision): Promise<Stranger> {
   let accounts = new Map<string, Account>();

@@ -11,8 +11,8 @@ interface Account {
 }
 
 /**
- * Operator with faults of money. It adds and subtracts doubles. A cancel refunds the amount of the request, even after
- * the settle. An adjustment is measured against the first stake.
+ * An operator that miscalculates money. It adds and subtracts doubles. A cancel refunds the amount of the request, even
+ * after the settle. An adjustment is measured against the first stake.
  */
 export function serveFloatOperator(): Promise<Stranger> {
   const accounts = new Map<string, Account>();

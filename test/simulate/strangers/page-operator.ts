@@ -8,8 +8,8 @@ interface Account {
 const MAINTENANCE = '<!doctype html><title>Oops</title><h1>Whoops, something went wrong</h1>';
 
 /**
- * Operator with right money and a broken interface. Its balances are text, its refusals are pages with HTTP 200, an
- * unknown bet is a page with HTTP 500, and the player's field is `user`.
+ * An operator that moves money correctly but has a broken interface. Its balances are text, its refusals are pages with
+ * HTTP 200, an unknown bet is a page with HTTP 500, and the player's field is `user`.
  */
 export function servePageOperator(): Promise<Stranger> {
   const accounts = new Map<string, Account>();

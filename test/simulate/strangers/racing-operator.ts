@@ -11,8 +11,8 @@ interface Account {
 }
 
 /**
- * Operator that checks before it locks: it reads the player and the bet, waits, and then adds to the balance and
- * answers from what it had read. One message at a time, it is right.
+ * An operator that checks before it locks: it reads the player and the bet, waits, and then adds to the balance and
+ * answers from what it had read. With one message at a time, it is correct.
  *
  * `meet` resolves when the concurrent requests of a player have read, too.
  */

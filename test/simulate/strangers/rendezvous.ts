@@ -6,13 +6,13 @@ interface Party {
 }
 
 /**
- * Place at which an operator's requests of one player wait for each other. No clock is involved: the client tells how
- * many requests are under way.
+ * A place where an operator's requests of one player wait for each other. It needs no clock, because the client reports
+ * how many requests are in progress.
  */
 export class Rendezvous {
   private readonly parties = new Map<string, Party>();
 
-  /** Resolves when all requests of the player that are under way have arrived here or were answered. */
+  /** Resolves when all of the player's requests in progress have arrived here or were answered. */
   readonly meet = (username: string): Promise<void> =>
     new Promise((resolve) => {
       const party = this.party(username);

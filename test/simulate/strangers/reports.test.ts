@@ -54,19 +54,19 @@ const RACED: readonly string[] = [
   'a cancel twice counts once',
 ];
 
-test('the report on the operator of floats matches its transcript', async () => {
+test('the report on the float operator matches its transcript', async () => {
   const text = await atStranger(await serveFloatOperator(), PROFILE, (table, players) =>
     report(table, players, PLAYED),
   );
   assertSameReport('floats', text);
 });
 
-test('the report on the operator of pages matches its transcript', async () => {
+test('the report on the page operator matches its transcript', async () => {
   const text = await atStranger(await servePageOperator(), PROFILE, (table, players) => report(table, players, PLAYED));
   assertSameReport('pages', text);
 });
 
-test('the report on the operator that races matches its transcript', async () => {
+test('the report on the racing operator matches its transcript', async () => {
   const rendezvous = new Rendezvous();
   const stranger = await serveRacingOperator(rendezvous.meet);
   const client = rendezvous.client(stranger.url, ANSWER_MS_MAX);

@@ -40,7 +40,7 @@ async function slowly(
   return await atStranger(stranger, SLOW, (table, players) => check({ ...table, patienceMs }, players, cases), client);
 }
 
-test('an operator that is right and too slow at first is not blamed', async () => {
+test('a correct operator that is too slow at first is not blamed', async () => {
   const results = await slowly((attempt, gone) => (attempt === 1 ? gone : Promise.resolve()), PATIENCE_MS);
   assert.deepEqual(told(results), []);
 });

@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 
-/** Request of the platform, as an operator reads it. */
+/** The request of the platform, as an operator reads it. */
 export interface Callback {
   readonly endpoint: string;
   readonly id: string;
@@ -11,7 +11,7 @@ export interface Callback {
   readonly txns: readonly Txn[];
 }
 
-/** Body of a request. Only checkBalance has no elements. */
+/** The body of a request. Only checkBalance has no elements. */
 type Sent = Omit<Callback, 'endpoint' | 'txns'> & Partial<Pick<Callback, 'txns'>>;
 
 export interface Txn {
@@ -40,8 +40,8 @@ export interface Stranger {
 }
 
 /**
- * Port range below the one from which the system takes ports for connections. A connection attempt to a closed port of
- * that range can end up connected to itself.
+ * The port range below the one from which the system takes ports for connections. A connection attempt to a closed port
+ * of that range can end up connected to itself.
  */
 const PORT_MIN = 10_000;
 const PORT_MAX = 30_000;

@@ -13,7 +13,7 @@ interface Account {
 }
 
 /**
- * Operator with right money whose answers come late: it has carried out a request long before it answers. It serves
+ * An operator that moves money correctly but answers late: it carries out a request long before it answers. It serves
  * checkBalance, placeBets, settleBets and cancelBets.
  *
  * `rest` resolves when the answer is sent. `attempt` counts the times that the platform has sent the request, and
