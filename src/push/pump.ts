@@ -8,7 +8,7 @@ export interface FeedPage {
   readonly next: string;
   /** Parts of the log that were deleted before this feed read them. */
   readonly lost?: readonly object[];
-  /** True if no page follows. A feed never ends; a file of events does. */
+  /** True if no page follows. A feed never ends, but a file of events does. */
   readonly isLast?: true;
 }
 

@@ -294,7 +294,7 @@ test('a certificate needs its key, and TLS excludes the PROXY protocol', () => {
   assert.match(refused({ WALLETD_ALLOW_FORWARDED_BY: 'proxy-protocol' }), /list the proxies in allow\.proxies$/);
 });
 
-test('an impossible cluster is refused with the remedy', () => {
+test('the refusal of an invalid cluster setting names the remedy', () => {
   const redis = { WALLETD_STORE: 'redis://127.0.0.1:6379', WALLETD_CLUSTER_PORT: '3002' };
   assert.match(refused({ WALLETD_CLUSTER_PORT: '3002' }), /nodes share a store in Redis$/);
   assert.match(refused({ ...redis, WALLETD_CLUSTER_HOST: '0.0.0.0' }), /set cluster\.secret .*the same on all nodes/);

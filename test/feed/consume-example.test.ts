@@ -46,7 +46,7 @@ test('the consumer of the page about the feed processes each event once', async 
   });
 });
 
-test('balances that are loaded during play join the feed without a gap or a double', async () => {
+test('balances loaded during play continue with the feed, without a gap or repeat', async () => {
   const { loadBalances, applyEvent } = await example();
   const names = Array.from({ length: 12 }, (_, i) => `player-${i}`);
   await withNode({}, async (node) => {
@@ -63,7 +63,7 @@ test('balances that are loaded during play join the feed without a gap or a doub
       }
     };
     const players: Players = new Map();
-    // One pass of play before, one during, and one after the list.
+    // One pass of play before, one while, and one after the balances are loaded.
     await play(1);
     await Promise.all([play(2), loadBalances(node.adminUrl, players)]);
     await importPlayers(node.adminUrl, ['later'], 50);

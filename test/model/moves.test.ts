@@ -73,7 +73,7 @@ class World {
   private readonly nodes: TestHost[] = [];
   /** First answers by id. */
   readonly told = new Map<string, { readonly before: number; readonly after: number }>();
-  /** Ids of commands with an attempt of unknown outcome. */
+  /** Ids of commands of which the outcome of an attempt is unknown. */
   readonly doubtful = new Set<string>();
   readonly asked = new Set<string>();
   /** Result of the newest takeover that was refused. */

@@ -100,7 +100,7 @@ test('unsupported features are learnt and then never sent', async () => {
   });
 });
 
-test('the number of decimals is learnt, and no amount with more decimals is sent', async () => {
+test('the number of decimals is learnt, and no amount has more', async () => {
   for (const decimals of [0, 1, 3, 4]) {
     await atReferenceOperator({ mutant: withDecimals(decimals) }, async (table, players) => {
       const { profile } = await learn(table, players);

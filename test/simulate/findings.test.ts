@@ -90,7 +90,7 @@ test('an answer without a field is one finding of the interface', async () => {
   assert.ok(countOf(found[0] as Finding) > 5);
 });
 
-test('a case that fails in its set-up is a follow-up and no finding', async () => {
+test('a case that fails in its set-up is a follow-up, not a finding', async () => {
   const found = await findings('a bet takes nothing', ['stake', 'void', 'cancel']);
   const [first] = found;
   assert.ok(first);
@@ -104,7 +104,7 @@ test('a case that fails in its set-up is a follow-up and no finding', async () =
   assert.ok(first.cases.some(({ rule }) => rule === 'stake'));
 });
 
-test('a crash comes before wrong money', () => {
+test('a crash is listed before an interface error', () => {
   const result = (rule: RuleName, more: Partial<Result>): Result => {
     return { rule, name: rule, verdict: 'differs', messages: 1, ...more };
   };

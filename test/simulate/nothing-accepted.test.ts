@@ -10,7 +10,7 @@ import { serveChoosyOperator } from './strangers/choosy-operator.js';
 
 const MAIN = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url));
 
-/** Standard error of a check of the choosy operator, which has players with THB. */
+/** Standard error of a check of the choosy operator, whose players have THB. */
 async function warningsOf(currency: string): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'walletd-simulate-'));
   const stranger = await serveChoosyOperator();

@@ -42,7 +42,7 @@ test('each request has a User-Agent and the added headers', async () => {
   assert.equal(other['user-agent'], 'Platform/2');
 });
 
-test('a header that simulate sets, or that is no header, is refused', () => {
+test('a header that simulate sets, or that is invalid, is refused', () => {
   for (const text of ['Host: a', 'content-type:text/plain', 'Sapi-Signature: 1', 'Connection:close']) {
     assert.throws(() => parseHeader(text), /simulate sets .* itself$/, text);
   }

@@ -110,7 +110,7 @@ test('a rollback is listed with its own request, without its remembered repeats'
   ]);
 });
 
-test('a message BY_ROUND is listed once per page', () => {
+test('a BY_ROUND message is listed once per page', () => {
   const domain = new Domain();
   domain.fund('ann', 1_000_000);
   for (let n = 0; n < 100; n++) {

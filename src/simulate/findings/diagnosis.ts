@@ -9,9 +9,9 @@ import { OwnLedger, type Reason } from './own-ledger.js';
 /** What a wrong answer shows. */
 export interface Diagnosis {
   readonly heading: Heading;
-  /** The same for all wrong answers with this cause. */
+  /** The same text for all wrong answers with this cause. */
   readonly cause: string;
-  /** The cause as a sentence, without a full stop. */
+  /** The cause as a sentence, without a period. */
   readonly says: string;
   /** Units by which the balance is too high, so that the operator loses them. Negative if the player loses. */
   readonly excess?: number;
@@ -22,7 +22,7 @@ const DUPLICATE = 20002;
 /** Codes of messages about a closed bet. An operator may give all of them the code of a duplicate. */
 const CLOSED = [20003, 20004];
 
-/** How an accepted message moves another amount than it must. */
+/** How an accepted message moves an amount other than the right one. */
 type Kind = 'of the request' | 'payout' | 'nothing' | 'unasked' | 'opposite' | 'too much' | 'too little';
 
 const AMOUNT_SAYS: Readonly<Record<Kind, (endpoint: string) => string>> = {
@@ -38,7 +38,10 @@ const AMOUNT_SAYS: Readonly<Record<Kind, (endpoint: string) => string>> = {
   'too little': (endpoint) => `${endpoint} moves less money than it must`,
 };
 
-/** Signs of the amounts in the move of an operator that trusts the request. */
+/**
+ * For an operator that trusts the request: whether it adds (1), subtracts (-1) or ignores (0) each amount of the
+ * request.
+ */
 const SIGNS_OF_REQUEST: Partial<Record<Endpoint, { readonly bet: number; readonly payout: number }>> = {
   settleBets: { bet: -1, payout: 1 },
   voidSettled: { bet: 1, payout: -1 },
@@ -74,7 +77,7 @@ export function shape(says: string): Diagnosis {
   return { heading: 'interface', cause: `shape: ${says}`, says };
 }
 
-/** Finds an accepted message after which the balance is no number. */
+/** Finds an accepted message after which the balance is not a number. */
 function findNoBalance({ balances }: Deviation, { endpoint, told, reply }: Sent): Diagnosis | undefined {
   const field = endpoint === 'checkBalance' ? 'balance' : 'balanceAfter';
   const isNone = told?.code === 0 && told.after === undefined && balances.now === undefined;
@@ -86,7 +89,7 @@ function findNoBalance({ balances }: Deviation, { endpoint, told, reply }: Sent)
   };
 }
 
-/** Finds a balance that money cannot have. */
+/** Finds a balance that cannot be an amount of money. */
 function findInexact({ endpoint, told, reply }: Sent, decimals: number): Diagnosis | undefined {
   if (told?.code !== 0 || !(Number.isNaN(told.before) || Number.isNaN(told.after))) return undefined;
   const fields = endpoint === 'checkBalance' ? ['balance'] : ['balanceBefore', 'balanceAfter'];
@@ -146,7 +149,7 @@ function findMoney(deviation: Deviation, last: Sent, decimals: number): Diagnosi
   return move === moved ? undefined : money(reason, UNJUSTIFIED[reason](endpoint));
 }
 
-/** Diagnoses a balance that an earlier message has changed beside its answer. */
+/** Diagnoses a balance that an earlier message has changed without showing it in its answer. */
 function findDrift({ history, player }: Deviation, excess: number): Diagnosis {
   const at = history.slice(0, -1).findLastIndex(({ endpoint }) => endpoint !== 'checkBalance');
   const former = history[at];
@@ -165,7 +168,7 @@ function findDrift({ history, player }: Deviation, excess: number): Diagnosis {
   return drift('kept', 'the balance is not the one that the answer before told');
 }
 
-/** Finds a fault of concurrent messages, of which the balance afterwards is `now`. */
+/** Finds a fault of concurrent messages. `now` is the balance after them. */
 function findConcurrentMoney(
   { history, balances }: Deviation,
   now: number,
@@ -186,7 +189,7 @@ function findConcurrentMoney(
   return now < 0 ? uncovered(`${endpoints} at once take more than the balance`) : undefined;
 }
 
-/** The move that an answer tells; NaN if it tells no balances. */
+/** The move according to an answer; NaN if the answer has no balances. */
 function moveOf(told: Told | undefined): number {
   return (told?.after ?? Number.NaN) - (told?.before ?? Number.NaN);
 }
@@ -196,7 +199,7 @@ function uncovered(says: string): Diagnosis {
   return { heading: 'money', cause: says, says };
 }
 
-/** Diagnoses a wrong answer beside a right balance, or beside one that the operator's own decision explains. */
+/** Diagnoses a wrong answer whose balance is right, or is explained by the operator's own decision. */
 function otherwise({ expected, balances, history }: Deviation, last: Sent): Diagnosis {
   const { endpoint, told } = last;
   const right = expected[0];

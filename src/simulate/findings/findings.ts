@@ -8,7 +8,7 @@ import { HEADING_NAMES, type Heading } from './heading.js';
 /** A cause, and all cases that show it. */
 export interface Finding extends Diagnosis {
   readonly rule: RuleName;
-  /** Question that the operator answers otherwise. Only under this heading. */
+  /** Question that the operator answers differently. Only under this heading. */
   readonly question?: string;
   /** The case with the shortest history. */
   readonly shortest: Result;

@@ -22,15 +22,16 @@ interface Bet {
   isSettled: boolean;
 }
 
-/** Moves as money, of which each id has one. */
+/** Money that a request of these endpoints moves. It moves once per id. */
 const ONCE: Readonly<Record<string, (txn: Element) => number>> = {
   winRewards: (txn) => amountOf(txn.payoutAmount),
   adjustBalance: (txn) => amountOf(txn.amount) * (txn.status === 'DEBIT' ? -1 : 1),
 };
 
 /**
- * Follows the requests that an operator has accepted, whatever the specification says about them. It tells a decision
- * from a wrong sum: a cancel of a settled bet may undo the bet wholly, but may not return its stake and leave its payout.
+ * Follows the requests that an operator has accepted, whatever the specification says about them. It distinguishes a
+ * decision from a wrong sum: a cancel of a settled bet may undo the bet wholly, but may not return its stake and leave
+ * its payout.
  */
 export class OwnLedger {
   private readonly bets = new Map<string, Bet>();
@@ -142,7 +143,7 @@ export class OwnLedger {
       this.bets.set(key, { round: `${productId} ${txn.roundId}`, held, paid: payout, isSettled: true });
       return { move: payout - held, reason: 'amount' };
     }
-    // A settle of a round has its own id. Another one pays the round again by decision, and not by mistake.
+    // A settle of a round has its own id. A second settle pays the round again by decision, and not by mistake.
     const isKnown = txn.transactionType === 'BY_ROUND' ? this.once.has(`settleBets ${key}`) : first.isSettled;
     if (isKnown) return { move: 0, reason: 'moved' };
     this.once.add(`settleBets ${key}`);
@@ -161,8 +162,7 @@ export class OwnLedger {
 }
 
 /**
- * Returns the stakes of the open bets. If all of them are settled, a cancel may only undo them wholly, like a
- * voidSettled.
+ * Returns the stakes of the open bets. If all bets are settled, a cancel may only undo them wholly, like a voidSettled.
  */
 function cancel(bets: readonly Bet[]): Justified {
   const open = bets.filter(({ isSettled }) => !isSettled);
@@ -180,7 +180,7 @@ interface Request {
   readonly txns?: readonly Element[];
 }
 
-/** The amount in whole currency units. An amount that is no number counts as none. */
+/** The amount in whole currency units. An amount that is not a number counts as 0. */
 function amountOf(value: unknown): number {
   const amount = Number(value ?? 0);
   return Number.isFinite(amount) ? amount : 0;

@@ -14,7 +14,7 @@ interface Account {
  * An operator that checks before it locks: it reads the player and the bet, waits, and then adds to the balance and
  * answers from what it had read. With one message at a time, it is correct.
  *
- * `meet` resolves when the concurrent requests of a player have read, too.
+ * `meet` resolves when the player's concurrent requests have read as well.
  */
 export function serveRacingOperator(meet: (username: string) => Promise<void>): Promise<Stranger> {
   const accounts = new Map<string, Account>();

@@ -13,7 +13,7 @@ import { servePageOperator } from './page-operator.js';
 import { serveRacingOperator } from './racing-operator.js';
 import { Rendezvous } from './rendezvous.js';
 
-/** Bets, settles and cancels, one element at a time: the strangers serve no more. */
+/** Bets, settles and cancels, one element at a time: the strangers serve nothing else. */
 const PROFILE: Partial<Profile> = {
   ...{ arrays: 'one', skip: false, singleState: false, byRound: false, waiting: false },
   endpoints: ['checkBalance', 'placeBets', 'settleBets', 'adjustBets', 'voidSettled', 'cancelBets'],
