@@ -46,7 +46,7 @@ test('a refund by the amount of the request is wrong money', async () => {
 test('a cancel that returns the stake of a settled bet is wrong money', async () => {
   const [found] = await findings('a settled bet is refunded', ['cancel']);
   assert.ok(found);
-  assert.equal(told(found), 'money: cancelBets returns the stake of a settled bet, and its payout stays');
+  assert.equal(told(found), 'money: cancelBets returns the stake of a bet that was settled before');
   assert.equal(found.excess, 10_000);
 });
 

@@ -53,7 +53,7 @@ const SIGNS_OF_REQUEST: Partial<Record<Endpoint, { readonly bet: number; readonl
 const UNJUSTIFIED: Readonly<Record<Reason, (endpoint: string) => string>> = {
   negative: (endpoint) => `${endpoint} with a negative amount is accepted, and moves money the wrong way`,
   unknown: (endpoint) => `${endpoint} moves money for a bet or a tip that was never accepted`,
-  settled: (endpoint) => `${endpoint} returns the stake of a settled bet, and its payout stays`,
+  settled: (endpoint) => `${endpoint} returns the stake of a bet that was settled before`,
   moved: (endpoint) => `${endpoint} moves money once more for what an earlier request had moved`,
   amount: (endpoint) => `${endpoint} moves another amount than the requests that the operator has accepted say`,
 };

@@ -30,8 +30,7 @@ const ONCE: Readonly<Record<string, (txn: Element) => number>> = {
 
 /**
  * Follows the requests that an operator has accepted, whatever the specification says about them. It distinguishes a
- * decision from a wrong sum: a cancel of a settled bet may undo the bet wholly, but may not return its stake and leave
- * its payout.
+ * decision from a wrong sum: a cancel of a settled bet may also take its payout back, but may not only return its stake.
  */
 export class OwnLedger {
   private readonly bets = new Map<string, Bet>();
@@ -162,7 +161,8 @@ export class OwnLedger {
 }
 
 /**
- * Returns the stakes of the open bets. If all bets are settled, a cancel may only undo them wholly, like a voidSettled.
+ * Returns the stakes of the open bets. If all bets are settled, a cancel may undo them as a voidSettled does. It must
+ * not return the stakes of bets without a payout, because they are lost.
  */
 function cancel(bets: readonly Bet[]): Justified {
   const open = bets.filter(({ isSettled }) => !isSettled);
@@ -171,7 +171,8 @@ function cancel(bets: readonly Bet[]): Justified {
   const paid = undone.reduce((sum, bet) => sum + bet.paid, 0);
   for (const bet of undone) Object.assign(bet, { held: 0, paid: 0 });
   if (held === 0 && paid === 0) return { move: 0, reason: 'moved' };
-  return { move: held - paid, reason: bets.some(({ isSettled }) => isSettled) ? 'settled' : 'amount' };
+  const isLost = open.length === 0 && paid === 0;
+  return { move: isLost ? 0 : held - paid, reason: bets.some(({ isSettled }) => isSettled) ? 'settled' : 'amount' };
 }
 
 interface Request {
