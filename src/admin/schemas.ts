@@ -1,6 +1,7 @@
 import { CURRENCY } from '../base/currency.js';
 import { asPublished } from '../base/json-schema.js';
 import { FEED_EVENT_TYPES, feedEventSchema } from '../feed/event.js';
+import { REPLICA_STATES } from '../replica/replica.js';
 import { REASON_LENGTH_MAX } from '../wallet/identifier.js';
 import { LEDGER_KINDS } from '../wallet/ledger-kind.js';
 import { OPEN_SINCE } from '../wallet/query.js';
@@ -303,19 +304,7 @@ export const operatorSchemas = {
   Replica: exactly({
     shard,
     state: {
-      enum: [
-        'remote',
-        'loading',
-        'standby',
-        'taking',
-        'serving',
-        'pausing',
-        'offered',
-        'settling',
-        'recovering',
-        'paused',
-        'stopped',
-      ],
+      enum: REPLICA_STATES,
       description: 'Relation of the answering node to the shard; see docs/cluster.md.',
     },
     sinceMillis: millis,

@@ -38,7 +38,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   listener: ['base'],
   peer: ['cluster', 'listener', 'base'],
   http: ['callback', 'wallet', 'listener', 'telemetry', 'base'],
-  admin: ['feed', 'callback', 'wallet', 'listener', 'telemetry', 'base'],
+  admin: ['feed', 'replica', 'callback', 'wallet', 'listener', 'telemetry', 'base'],
   // The console page uses the API's types for live data, and the CSV writer.
   console: ['admin', 'csv'],
   // The process that pushes a feed to a sink.
