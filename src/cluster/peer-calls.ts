@@ -3,7 +3,8 @@ import type { CallbackReply } from '../callback/callback-codec.js';
 import type { SentCallback } from '../callback/sent-callback.js';
 import { TOO_LATE, UNSURE, UPGRADING } from '../ports/request.js';
 import { columnsOf, type ReplyColumns, replyAt } from '../threads/columns.js';
-import type { WireRequest, WireResult } from '../threads/protocol.js';
+import { OutgoingRequests, type SendRequests } from '../threads/outgoing-requests.js';
+import type { WireResult } from '../threads/protocol.js';
 import { isKnownAnswer, isKnownResult } from './known-requests.js';
 import type { PeerClocks } from './peer-clocks.js';
 import type { PeerMessage } from './peer-protocol.js';
@@ -18,54 +19,41 @@ export interface PeerCallsDeps {
   readonly onRefused: (routed: Routed, refusal: Refusal) => void;
 }
 
-/** Maximum number of unanswered requests to one peer. */
-const WAITING_MAX = 100_000;
 /** Limits of one message, in callbacks and in characters, so that one message does not occupy the peer for long. */
 const PER_MESSAGE = 256;
 const MESSAGE_LENGTH = 1_000_000;
 
-/** Requests that this node has sent to one peer. All requests of one event-loop turn travel in one message. */
+/** Requests that this node has sent to one peer. */
 export class PeerCalls {
-  private readonly callbacks = new Map<number, RoutedCallback>();
-  private readonly requests = new Map<number, RoutedRequest>();
-  /** Callbacks of this turn. They are the newest in `callbacks`, so their ids are consecutive. */
-  private newCallbacks: RoutedCallback[] = [];
-  private newRequests: WireRequest[] = [];
-  private isScheduled = false;
-  private nextCallbackId = 1;
-  private nextRequestId = 1;
+  private readonly outgoing: OutgoingRequests<RoutedCallback, RoutedRequest>;
 
   constructor(
     private readonly tag: string,
     private readonly deps: PeerCallsDeps,
-  ) {}
+  ) {
+    this.outgoing = new OutgoingRequests(
+      (...requests) => this.send(...requests),
+      (run) => deps.timers.defer(run),
+    );
+  }
 
   get waiting(): number {
-    return this.callbacks.size + this.requests.size;
+    return this.outgoing.waiting;
   }
 
   /** Returns false if the request cannot be sent now. */
   trySend(routed: Routed): boolean {
-    const { clocks, timers } = this.deps;
-    const deadlineMs = clocks.toTheirs(this.tag, routed.deadlineMs);
-    if (deadlineMs === undefined || this.waiting >= WAITING_MAX) return false;
-    if (routed instanceof RoutedCallback) {
-      this.callbacks.set(this.nextCallbackId++, routed);
-      this.newCallbacks.push(routed);
-    } else {
-      const id = this.nextRequestId++;
-      this.requests.set(id, routed as RoutedRequest);
-      this.newRequests.push({ ...(routed as RoutedRequest).request, deadlineMs, id });
-    }
-    if (!this.isScheduled) timers.defer(() => this.flush());
-    this.isScheduled = true;
+    const deadlineMs = this.deps.clocks.toTheirs(this.tag, routed.deadlineMs);
+    if (deadlineMs === undefined || this.outgoing.isFull) return false;
+    if (routed instanceof RoutedCallback) this.outgoing.addCallback(routed.callback, routed);
+    else this.outgoing.addRequest({ ...(routed as RoutedRequest).request, deadlineMs }, routed as RoutedRequest);
     return true;
   }
 
   /** `nowMs` is a time on this node's monotonic clock. */
   replied(replies: ReplyColumns, nowMs: number): void {
     for (const [i, id] of replies.ids.entries()) {
-      const routed = take(this.callbacks, id);
+      const routed = this.outgoing.takeCallback(id);
       if (routed === undefined) continue;
       const reply = replyAt(replies, i);
       const refusal = refusalOf(reply.answer);
@@ -77,7 +65,7 @@ export class PeerCalls {
 
   answered(ids: readonly number[], results: readonly WireResult[], nowMs: number): void {
     for (const [i, id] of ids.entries()) {
-      const routed = take(this.requests, id);
+      const routed = this.outgoing.takeRequest(id);
       if (routed === undefined) continue;
       const result = results[i] as WireResult;
       const refusal = refusalOf(result);
@@ -90,43 +78,26 @@ export class PeerCalls {
 
   /** Refuses all unanswered requests as unsure, because the peer may have executed them. */
   lost(): void {
-    const all = [...this.callbacks.values(), ...this.requests.values()];
-    this.callbacks.clear();
-    this.requests.clear();
-    this.newCallbacks = [];
-    this.newRequests = [];
-    for (const routed of all) this.deps.onRefused(routed, 'unsure');
+    const { callbacks, requests } = this.outgoing.takeAll();
+    for (const routed of [...callbacks, ...requests]) this.deps.onRefused(routed, 'unsure');
   }
 
-  /**
-   * Answers requests past their deadline, because their senders no longer wait. Checks every request, because one that
-   * was first sent to another node may be older than those ahead of it.
-   */
+  /** Answers requests past their deadline, because their senders no longer wait. */
   dropLate(nowMs: number): void {
-    for (const waiting of [this.callbacks, this.requests] as readonly Map<number, Routed>[]) {
-      for (const [id, routed] of waiting) {
-        if (routed.deadlineMs > nowMs) continue;
-        waiting.delete(id);
-        routed.answerBusy(TOO_LATE);
-      }
-    }
+    for (const routed of this.outgoing.takeLate(({ deadlineMs }) => deadlineMs <= nowMs)) routed.answerBusy(TOO_LATE);
   }
 
-  private flush(): void {
-    const { newCallbacks, newRequests } = this;
-    this.isScheduled = false;
-    this.newCallbacks = [];
-    this.newRequests = [];
+  private send(...[callbacks, firstId, requests]: Parameters<SendRequests>): void {
     const ahead = this.deps.clocks.toTheirs(this.tag, 0) ?? 0;
-    let firstId = this.nextCallbackId - newCallbacks.length;
+    let nextId = firstId;
     let isSent = true;
-    for (const portion of portionsOf(newCallbacks.map(({ callback }) => callback))) {
-      const columns = columnsOf(firstId, portion);
+    for (const portion of portionsOf(callbacks)) {
+      const columns = columnsOf(nextId, portion);
       const deadlinesMs = columns.deadlinesMs.map((deadlineMs) => deadlineMs + ahead);
       isSent &&= this.deps.send({ type: 'calls', callbacks: { ...columns, deadlinesMs } });
-      firstId += portion.length;
+      nextId += portion.length;
     }
-    if (newRequests.length > 0) isSent &&= this.deps.send({ type: 'asks', requests: newRequests });
+    if (requests.length > 0) isSent &&= this.deps.send({ type: 'asks', requests });
     if (!isSent) this.lost();
   }
 
@@ -152,10 +123,4 @@ function portionsOf(callbacks: readonly SentCallback[]): SentCallback[][] {
     length += callback.text.length;
   }
   return portions;
-}
-
-function take<T>(waiting: Map<number, T>, id: number): T | undefined {
-  const one = waiting.get(id);
-  waiting.delete(id);
-  return one;
 }

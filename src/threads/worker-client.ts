@@ -14,7 +14,8 @@ import type { Pace, SnapshotResult } from '../snapshot/snapshotter.js';
 import type { BusyAnswer } from '../wallet/rejection.js';
 import { columnsOf, replyAt } from './columns.js';
 import type { OnFenced } from './host-observer.js';
-import type { FromWorker, NewRequest, ToWorker, WireRequest, WireResult } from './protocol.js';
+import { OutgoingRequests } from './outgoing-requests.js';
+import type { FromWorker, NewRequest, ToWorker, WireResult } from './protocol.js';
 import type { Move, MoveResult, ShardStatus } from './shards.js';
 
 export interface WorkerEvents {
@@ -32,7 +33,6 @@ const ORPHANS_MS = 2000;
 const NO_THREAD: MoveResult = { type: 'failed', reason: 'its thread has ended', isPermanent: false };
 /** A thread that is silent for this long counts as hung. */
 const SILENCE_MAX_SECONDS = 10;
-const WAITING_MAX = 100_000;
 
 /**
  * The main thread's end of the protocol with one worker. If the worker dies, every pending replier gets an answer that
@@ -43,9 +43,7 @@ export class WorkerClient {
   isMemoryFull = false;
   /** The metrics from the worker's latest message that contained any. */
   metrics: readonly Metric[] = [];
-  private readonly waiting = new Map<number, Replier<WireResult>>();
-  /** Repliers of the pending callbacks. The texts of the callbacks are not kept. */
-  private readonly callbacks = new Map<number, Replier<CallbackReply>>();
+  private readonly outgoing: OutgoingRequests<Replier<CallbackReply>, Replier<WireResult>>;
   private readonly opened: Promise<void>;
   private settleOpened: { resolve: () => void; reject: (error: Error) => void } | undefined = undefined;
   private onDrained: ((isEmpty: boolean) => void) | undefined = undefined;
@@ -56,12 +54,6 @@ export class WorkerClient {
   private readonly exited: Promise<void>;
   /** Set once the shards serve, because the worker sends its status ten times a second from then on. */
   private watchdog: Watchdog | undefined = undefined;
-  private requests: WireRequest[] = [];
-  /** Callbacks of this event-loop iteration. They are the newest in `callbacks`, so their ids are consecutive. */
-  private newCallbacks: SentCallback[] = [];
-  private isScheduled = false;
-  private nextId = 1;
-  private nextCallbackId = 1;
   private nextMoveId = 1;
   private isClosing = false;
   private hasEnded = false;
@@ -76,6 +68,10 @@ export class WorkerClient {
     private readonly acknowledged: Map<number, Lsn>,
     private readonly log: Logger,
   ) {
+    this.outgoing = new OutgoingRequests((callbacks, firstId, requests) => {
+      if (callbacks.length > 0) this.post({ type: 'submit-callbacks', callbacks: columnsOf(firstId, callbacks) });
+      if (requests.length > 0) this.post({ type: 'submit-requests', requests });
+    }, setImmediate);
     this.opened = new Promise((resolve, reject) => {
       this.settleOpened = { resolve, reject };
     });
@@ -107,9 +103,7 @@ export class WorkerClient {
       replier.reply({ answer: this.busy, body: '' });
       return;
     }
-    this.callbacks.set(this.nextCallbackId++, new AnswerOnce(replier, this.log));
-    this.newCallbacks.push(callback);
-    this.schedule();
+    this.outgoing.addCallback(callback, new AnswerOnce(replier, this.log));
   }
 
   submit(request: NewRequest, replier: Replier<never>): void {
@@ -117,27 +111,24 @@ export class WorkerClient {
       (replier as Replier<BusyAnswer>).reply(this.busy);
       return;
     }
-    const id = this.nextId++;
-    this.waiting.set(id, new AnswerOnce(replier as Replier<WireResult>, this.log));
-    this.requests.push({ ...request, id });
-    this.schedule();
+    this.outgoing.addRequest(request, new AnswerOnce(replier as Replier<WireResult>, this.log));
   }
 
   /** The answer while the worker accepts nothing; undefined if it accepts requests. */
   private get busy(): BusyAnswer | undefined {
     if (this.hasEnded) return STARTING;
-    return this.waiting.size + this.callbacks.size >= WAITING_MAX ? OVERLOADED : undefined;
+    return this.outgoing.isFull ? OVERLOADED : undefined;
   }
 
   async drain(timeoutMs: number): Promise<boolean> {
     if (this.hasEnded) return true;
-    this.send();
+    this.outgoing.flush();
     const isEmpty = await new Promise<boolean>((resolve) => {
       this.onDrained = resolve;
       this.post({ type: 'drain-shards', timeoutMs });
       setTimeout(() => resolve(false), timeoutMs + CLOSE_MS).unref();
     });
-    return isEmpty && this.waiting.size + this.callbacks.size === 0;
+    return isEmpty && this.outgoing.waiting === 0;
   }
 
   /** Takes snapshots of the worker's shards. Resolves with undefined if the thread has ended. */
@@ -191,26 +182,6 @@ export class WorkerClient {
     return counted;
   }
 
-  private schedule(): void {
-    if (this.isScheduled) return;
-    this.isScheduled = true;
-    setImmediate(() => this.send());
-  }
-
-  private send(): void {
-    const { requests, newCallbacks } = this;
-    this.isScheduled = false;
-    if (newCallbacks.length > 0) {
-      this.newCallbacks = [];
-      const firstId = this.nextCallbackId - newCallbacks.length;
-      this.post({ type: 'submit-callbacks', callbacks: columnsOf(firstId, newCallbacks) });
-    }
-    if (requests.length > 0) {
-      this.requests = [];
-      this.post({ type: 'submit-requests', requests });
-    }
-  }
-
   private post(message: ToWorker): void {
     this.worker.postMessage(message);
   }
@@ -221,19 +192,20 @@ export class WorkerClient {
       case 'replies':
         this.noteAcknowledged(message.durable);
         for (let i = 0; i < message.replies.ids.length; i++) {
-          take(this.callbacks, message.replies.ids[i] as number)?.reply(replyAt(message.replies, i), message.readyMs);
+          const replier = this.outgoing.takeCallback(message.replies.ids[i] as number);
+          replier?.reply(replyAt(message.replies, i), message.readyMs);
         }
         return;
       case 'misplaced-callback': {
         const { id, shard, callback } = message;
-        const replier = take(this.callbacks, id);
+        const replier = this.outgoing.takeCallback(id);
         if (replier !== undefined) this.events.onMisplaced(callback, shard, replier);
         return;
       }
       case 'results':
         this.noteAcknowledged(message.durable);
         for (const [i, id] of message.ids.entries()) {
-          take(this.waiting, id)?.reply(message.results[i] as WireResult, message.readyMs);
+          this.outgoing.takeRequest(id)?.reply(message.results[i] as WireResult, message.readyMs);
         }
         return;
       case 'status':
@@ -259,7 +231,8 @@ export class WorkerClient {
         this.onDrained?.(message.isEmpty);
         return;
       case 'shard-moved':
-        take(this.moves, message.id)?.(message.result);
+        this.moves.get(message.id)?.(message.result);
+        this.moves.delete(message.id);
         return;
       case 'orphans-kept':
         this.onOrphansKept?.();
@@ -278,25 +251,15 @@ export class WorkerClient {
     this.hasEnded = true;
     this.watchdog?.stop();
     this.settleOpened?.reject(error);
-    this.requests = [];
-    this.newCallbacks = [];
-    const repliers = [...this.waiting.values()];
-    const callbacks = [...this.callbacks.values()];
-    this.waiting.clear();
-    this.callbacks.clear();
-    for (const replier of repliers) replier.reply(STARTING);
+    const { callbacks, requests } = this.outgoing.takeAll();
+    for (const replier of requests) replier.reply(STARTING);
     for (const replier of callbacks) replier.reply({ answer: STARTING, body: '' });
     this.onDrained?.(true);
     this.onOrphansKept?.();
     for (const resolve of this.onSnapshots.splice(0)) resolve(undefined);
-    for (const id of [...this.moves.keys()]) take(this.moves, id)?.(NO_THREAD);
+    const moves = [...this.moves.values()];
+    this.moves.clear();
+    for (const resolve of moves) resolve(NO_THREAD);
     if (!this.isClosing) this.events.onDied(error);
   }
-}
-
-/** Removes and returns the entry, so that a second reply with the same id finds none. */
-function take<T>(waiting: Map<number, T>, id: number): T | undefined {
-  const one = waiting.get(id);
-  waiting.delete(id);
-  return one;
 }
