@@ -80,6 +80,7 @@ class Bench {
       release: async () => {},
       isClockSane: () => this.isClockSane,
       onServed: () => {},
+      onEnded: () => {},
       observer: { taken() {}, paused() {} },
       clock: { now: () => time.wallMs(), monotonicMs: () => time.nowMs },
       timers: time,
