@@ -54,10 +54,11 @@ class World {
     private readonly limits: Limits,
   ) {}
 
-  /** Starts a new owner of all shards. */
-  async start(parts: Parts = this.parts): Promise<void> {
-    await this.host?.host.close();
-    this.parts = parts;
+  /** Starts a new owner of all shards, after the former one has ended. `reopen` returns the store anew. */
+  async start(reopen?: () => Promise<Parts>): Promise<void> {
+    await this.close();
+    if (reopen !== undefined) this.parts = await reopen();
+    const { parts } = this;
     const { reader } = this;
     const room = async () => ({ usedBytes: 1e12, freeBytes: this.freeBytes });
     this.host = new TestHost({
@@ -127,6 +128,7 @@ class World {
 
   async close(): Promise<void> {
     await this.host?.host.close();
+    this.host = undefined;
   }
 
   /** Asserts that each event was delivered or is inside a lost range. */
@@ -196,7 +198,7 @@ export function feedRetentionContract(name: string, open: () => Promise<UnderTes
       await withWorld(limits, async (world, store) => {
         for (let step = 0; step < STEPS; step++) {
           const draw = random.below(20);
-          if (step === STEPS / 2) await world.start((await store.reopen()) as unknown as Parts);
+          if (step === STEPS / 2) await world.start(async () => (await store.reopen()) as unknown as Parts);
           if (draw < 12) await world.play(random.below(SHARDS));
           else if (draw < 15) await world.snapshot();
           else if (draw < 16) await world.start();
