@@ -45,7 +45,7 @@ export const ALERT_RULES: readonly AlertRule[] = [
       return maybe(
         stopped.length > 0,
         () => `${shardsCalled(stopped)} stopped: ${stopped[0]?.reason ?? 'the log of walletd says why'}`,
-        'Players of the shard get 50001. Run walletd verify first, then restore a backup (walletd restore), or run walletd accept-loss.',
+        'Players of the shard get 50001. The reason decides what to do: docs/troubleshooting.md, When a shard does not start. Only if entries are lost, restore a backup or run walletd accept-loss.',
       );
     },
   },
