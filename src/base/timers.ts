@@ -29,19 +29,13 @@ let alarm: NodeJS.Timeout | undefined;
 let alarmMs = Number.POSITIVE_INFINITY;
 
 function everyOnGrid(ms: number, run: () => void): Cancel {
-  const one = { run, ms, dueMs: firstDue(performance.now(), ms) };
+  const one = { run, ms, dueMs: dueAfter(performance.now(), ms) };
   repeated.add(one);
   if (one.dueMs < alarmMs) setAlarm();
   return () => {
     repeated.delete(one);
     if (repeated.size === 0) setAlarm();
   };
-}
-
-/** The first time on the grid that is at most `GRID_MS` too early. */
-function firstDue(nowMs: number, ms: number): number {
-  const dueMs = dueAfter(nowMs, ms);
-  return dueMs - nowMs < ms - GRID_MS ? dueMs + Math.min(ms, GRID_MAX_MS) : dueMs;
 }
 
 /** The last time on the grid that is at most `ms` after this time. */
