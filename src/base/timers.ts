@@ -11,57 +11,42 @@ export interface Timers {
 
 /**
  * Timers whose intervals are multiples of this value wake the process together, because wake-ups are most of the cost
- * of an idle node. They run at multiples of their interval, or of a second if the interval is longer.
+ * of an idle node.
  */
-const GRID_MS = 50;
-const GRID_MAX_MS = 1000;
-/** Node may run a timer a fraction of a millisecond too early. */
-const EARLY_MS = 1;
+const BEAT_MS = 50;
 
 interface Repeated {
   readonly run: () => void;
-  readonly ms: number;
-  dueMs: number;
+  readonly beats: number;
+  beatsLeft: number;
 }
 
 const repeated = new Set<Repeated>();
-let alarm: NodeJS.Timeout | undefined;
-let alarmMs = Number.POSITIVE_INFINITY;
+let beat: NodeJS.Timeout | undefined;
 
-function everyOnGrid(ms: number, run: () => void): Cancel {
-  const one = { run, ms, dueMs: dueAfter(performance.now(), ms) };
+function everyWakeUp(beats: number, run: () => void): Cancel {
+  const one = { run, beats, beatsLeft: beats };
   repeated.add(one);
-  if (one.dueMs < alarmMs) setAlarm();
+  beat ??= setInterval(runDue, BEAT_MS).unref();
   return () => {
     repeated.delete(one);
-    if (repeated.size === 0) setAlarm();
+    if (repeated.size > 0) return;
+    clearInterval(beat);
+    beat = undefined;
   };
 }
 
-/** The last time on the grid that is at most `ms` after this time. */
-function dueAfter(nowMs: number, ms: number): number {
-  const gridMs = Math.min(ms, GRID_MAX_MS);
-  return Math.floor((nowMs + EARLY_MS + ms) / gridMs) * gridMs;
-}
-
-function setAlarm(): void {
-  clearTimeout(alarm);
-  alarmMs = Number.POSITIVE_INFINITY;
-  for (const { dueMs } of repeated) alarmMs = Math.min(alarmMs, dueMs);
-  if (repeated.size > 0) alarm = setTimeout(runDue, alarmMs - performance.now()).unref();
-}
-
 function runDue(): void {
-  const nowMs = performance.now() + EARLY_MS;
-  const due = [...repeated].filter(({ dueMs }) => dueMs <= nowMs);
-  for (const one of due) one.dueMs = dueAfter(nowMs - EARLY_MS, one.ms);
-  setAlarm();
-  for (const one of due) if (repeated.has(one)) one.run();
+  for (const one of [...repeated]) {
+    if (!repeated.has(one) || --one.beatsLeft > 0) continue;
+    one.beatsLeft = one.beats;
+    one.run();
+  }
 }
 
 export const systemTimers: Timers = {
   every: (ms, run) => {
-    if (ms % GRID_MS === 0) return everyOnGrid(ms, run);
+    if (ms % BEAT_MS === 0) return everyWakeUp(ms / BEAT_MS, run);
     const timer = setInterval(run, ms).unref();
     return () => clearInterval(timer);
   },

@@ -64,8 +64,7 @@ export interface ClusterNodeDeps {
   readonly log: Logger;
 }
 
-/** Interval of the heartbeat, which includes a tick, and of the ticks while something is under way. */
-const HASTE_MS = 50;
+const TICK_MS = 50;
 /** Two live members that have had no link for this long cannot reach each other. */
 const UNREACHABLE_MS = 3000;
 /**
@@ -119,12 +118,9 @@ export class ClusterNode implements PeerEvents {
   /** Tags of all members seen since this process started. */
   private readonly everMembers = new Set<string>();
   private readonly warned = new Set<string>();
-  private stopBeating: Cancel = () => {};
-  /** Set while a shard or a member needs more than a tick with each heartbeat. */
-  private stopHaste: Cancel | undefined = undefined;
+  private cancels: readonly Cancel[] = [];
   private port = 0;
   private isLeaving = false;
-  private hasEnded = false;
   private fullUntilMs = Number.NEGATIVE_INFINITY;
   private isTimeWrong = false;
   private pauseLoggedMs = Number.NEGATIVE_INFINITY;
@@ -143,6 +139,7 @@ export class ClusterNode implements PeerEvents {
       onView: (view) => this.viewed(view),
       onGone: () => this.ownership.confirmAll(),
       clock,
+      timers,
       log,
     });
     this.ownership = new Ownership({
@@ -162,7 +159,6 @@ export class ClusterNode implements PeerEvents {
       release: (shard, claim) => table.release(shard, claim),
       isClockSane: () => this.times.outlyingMs <= TIME_MAX_MS,
       onServed: (shard, epoch) => this.served(shard, epoch),
-      onEnded: () => this.setPace(),
       observer: deps.observer,
       clock,
       timers,
@@ -215,10 +211,7 @@ export class ClusterNode implements PeerEvents {
     const port = await this.links.listen();
     this.port = this.deps.advertisedPort ?? port;
     await this.membership.join();
-    this.stopBeating = timers.every(BEAT_MS, () => {
-      this.pulse();
-      this.look();
-    });
+    this.cancels = [timers.every(TICK_MS, () => this.tick()), timers.every(BEAT_MS, () => this.pulse())];
   }
 
   /**
@@ -238,7 +231,6 @@ export class ClusterNode implements PeerEvents {
   /** Called when another owner has fenced the shard's log. `takenBy` is a human-readable description. */
   fenced(shard: number, takenBy: string, head: Head): void {
     this.ownership.fenced(shard, head);
-    this.setPace();
     this.deps.log.warn({ code: 'shard-fenced', shard, takenBy }, 'shard fenced by another owner');
     void this.checkForeignOwners(shard, takenBy, head);
   }
@@ -362,16 +354,14 @@ export class ClusterNode implements PeerEvents {
       );
     this.lookAll();
     while (this.ownership.heldCount > 0 && this.hasSuccessors() && clock.monotonicMs() < endMs) {
-      await delay(timers, HASTE_MS);
+      await delay(timers, TICK_MS);
     }
   }
 
   /** Releases all shards that this node still serves, and leaves the cluster. Never rejects. */
   async leave(): Promise<void> {
     const { log } = this.deps;
-    this.stopBeating();
-    this.stopHaste?.();
-    this.hasEnded = true;
+    for (const cancel of this.cancels) cancel();
     await this.ownership.end();
     await this.membership
       .leave()
@@ -435,22 +425,6 @@ export class ClusterNode implements PeerEvents {
     return !isOtherArchive(member.archiveId, plan?.archiveId) && !this.watch.isGone(tag, this.deps.clock.monotonicMs());
   }
 
-  private look(): void {
-    this.membership.tick();
-    this.tick();
-  }
-
-  /** Ticks often while a replica acts on its own or a member may be dead. An idle node wakes up with its heartbeat only. */
-  private setPace(): void {
-    const isHasty = !this.hasEnded && !(this.ownership.isSettled && !this.membership.isHasty);
-    if (isHasty) {
-      this.stopHaste ??= this.deps.timers.every(HASTE_MS, () => this.look());
-    } else {
-      this.stopHaste?.();
-      this.stopHaste = undefined;
-    }
-  }
-
   private tick(): void {
     const { view } = this.membership;
     const nowMs = this.deps.clock.monotonicMs();
@@ -459,7 +433,6 @@ export class ClusterNode implements PeerEvents {
     this.lag.of(this.deps.local.status(), this.told, nowMs);
     this.ownership.tick();
     this.planner.tick(view, this.ownership.lost());
-    this.setPace();
   }
 
   private viewed(view: RegistryView): void {
@@ -504,11 +477,9 @@ export class ClusterNode implements PeerEvents {
         return;
       case 'want':
         this.ownership.wanted(message.shard, tag, message.sequence);
-        this.setPace();
         return;
       case 'take':
         this.ownership.offered(message.shard, message.head, message.untilMs);
-        this.setPace();
         return;
       case 'own':
         this.routes.opened(tag, message.shard, message.epoch);
@@ -566,7 +537,6 @@ export class ClusterNode implements PeerEvents {
 
   onRefused(tag: string): void {
     this.watch.refused(tag);
-    this.setPace();
   }
 
   private pulsed(tag: string, { clockMs, nowMs, serving, stuck, seesTable }: LinkHeartbeat): void {

@@ -1,6 +1,7 @@
 import type { Clock } from '../base/clock.js';
 import type { Logger } from '../base/logger.js';
 import { messageOf } from '../base/message-of.js';
+import type { Cancel, Timers } from '../base/timers.js';
 import type { MemberRecord, MembershipRegistry, RegistryView } from '../ports/table.js';
 import type { Watch } from './watch.js';
 
@@ -14,14 +15,13 @@ export interface MembershipDeps {
   /** Called when other members have removed this member as dead, and may have taken its shards. */
   readonly onGone: () => void;
   readonly clock: Clock;
+  readonly timers: Timers;
   readonly log: Logger;
 }
 
 export const BEAT_MS = 200;
 /** Interval between reads of the registry while a member is suspected dead. */
 const HASTE_MS = 50;
-/** Timers may run this much too early. */
-const EARLY_MS = 20;
 /** Minimum interval between two writes of this member's record. */
 const RECORD_MS = 1000;
 /**
@@ -44,10 +44,11 @@ export class Membership {
   private askedMs = Number.NEGATIVE_INFINITY;
   private asking: Promise<void> | undefined = undefined;
   /** True if the registry must be read at the next tick, because something may have changed. */
-  private mayHaveChanged = false;
+  private isHasty = false;
   private written = '';
   private writtenMs = Number.NEGATIVE_INFINITY;
   private problem: string | undefined = undefined;
+  private stopTicking: Cancel = () => {};
   private hasLeft = false;
 
   constructor(private readonly deps: MembershipDeps) {}
@@ -56,6 +57,7 @@ export class Membership {
   async join(): Promise<void> {
     await this.write();
     await this.ask();
+    this.stopTicking = this.deps.timers.every(HASTE_MS, () => this.tick());
   }
 
   /** True if the registry has answered within the last 5 s. */
@@ -69,16 +71,9 @@ export class Membership {
     await (this.asking ?? this.ask());
   }
 
-  /** True if the registry must be read often, or if its answer is late. */
-  get isHasty(): boolean {
-    const nowMs = this.deps.clock.monotonicMs();
-    const isLate = this.asking !== undefined && nowMs - this.askedMs >= BEAT_MS;
-    return isLate || this.mayHaveChanged || this.isAnyMemberSuspect(nowMs);
-  }
-
   /** Reads the registry at once, because something may have changed. */
   look(): void {
-    this.mayHaveChanged = true;
+    this.isHasty = true;
     this.tick();
   }
 
@@ -89,17 +84,17 @@ export class Membership {
 
   async leave(): Promise<void> {
     this.hasLeft = true;
+    this.stopTicking();
     await this.deps.table.leave(this.deps.tag);
   }
 
   /** Stops without leaving the registry. */
   stop(): void {
     this.hasLeft = true;
+    this.stopTicking();
   }
 
-  /** Reads the registry if it is time. Must be called every `BEAT_MS`, and every 50 ms while `isHasty`. */
-  tick(): void {
-    if (this.hasLeft) return;
+  private tick(): void {
     const { clock, watch } = this.deps;
     const nowMs = clock.monotonicMs();
     const sinceMs = nowMs - this.askedMs;
@@ -107,8 +102,7 @@ export class Membership {
       if (sinceMs >= UNANSWERED_MS) watch.registrySilent(nowMs);
       return;
     }
-    const intervalMs = this.isAnyMemberSuspect(nowMs) ? HASTE_MS : BEAT_MS;
-    if (this.mayHaveChanged || sinceMs >= intervalMs - EARLY_MS) void this.ask();
+    if (this.isHasty || sinceMs >= BEAT_MS || (sinceMs >= HASTE_MS && this.isAnyMemberSuspect(nowMs))) void this.ask();
   }
 
   private isAnyMemberSuspect(nowMs: number): boolean {
@@ -128,7 +122,7 @@ export class Membership {
   /** Never rejects. */
   private async askOnce(): Promise<void> {
     const { clock, watch, log, table, tag } = this.deps;
-    this.mayHaveChanged = false;
+    this.isHasty = false;
     this.askedMs = clock.monotonicMs();
     try {
       const answer = await table.beat(tag, String(++this.beats), this.view?.version ?? '');
@@ -142,7 +136,7 @@ export class Membership {
         // other members then react to the record at once.
         this.deps.onGone();
         await this.write();
-        this.mayHaveChanged = true;
+        this.isHasty = true;
       } else {
         watch.heartbeatsRead(answer.beats, nowMs);
         if (answer.view !== undefined) this.view = answer.view;

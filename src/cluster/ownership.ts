@@ -8,7 +8,7 @@ import { type Explanation, explain } from '../replica/explain.js';
 import type { Facts } from '../replica/facts.js';
 import type { Input } from '../replica/input.js';
 import { newReplica, type Replica } from '../replica/replica.js';
-import { isHeldHere, isLost, isSettled, isStuck } from '../replica/reported.js';
+import { isHeldHere, isLost, isStuck } from '../replica/reported.js';
 import { transition } from '../replica/transition.js';
 import type { Move, MoveResult } from '../threads/shards.js';
 import { type FactDeps, FactFinder } from './fact-finder.js';
@@ -34,8 +34,6 @@ export interface OwnershipDeps extends FactDeps {
   readonly release: (shard: number, claim: Claim) => Promise<void>;
   /** Called when this node begins to serve a shard (with its epoch) or stops serving it. */
   readonly onServed: (shard: number, epoch: number | undefined) => void;
-  /** Called when a command has ended and its replica may act again. */
-  readonly onEnded: () => void;
   readonly observer: OwnershipObserver;
   readonly timers: Timers;
   readonly log: Logger;
@@ -70,11 +68,6 @@ export class Ownership {
   /** Number of shards that this node serves or is handing over. */
   get heldCount(): number {
     return this.deps.local.status().filter(({ state }) => state === 'serving' || state === 'handing').length;
-  }
-
-  /** True if no replica acts before something around it changes. */
-  get isSettled(): boolean {
-    return this.replicas.every(isSettled);
   }
 
   /** The explanation of each shard's state, for operators. */
@@ -255,13 +248,12 @@ export class Ownership {
 
   /** Returns the result of a command to its replica. All replicas then act at once, without waiting for a tick. */
   private ended(move: Move, result: MoveResult): void {
-    const { watch, told, clock, onEnded } = this.deps;
+    const { watch, told, clock } = this.deps;
     const { shard, type } = move;
     if (result.type === 'conflict' || result.type === 'short') watch.headSeen(shard, result.head, clock.monotonicMs());
     if (result.type === 'still') told.note(shard, result.head);
     this.give(shard, { type: 'result', of: type, result });
     this.tick();
-    onEnded();
   }
 
   private look(shard: number): void {

@@ -56,8 +56,7 @@ export class Router implements LocalShards, Rerouter {
   private readonly parking: Parking;
   private readonly peers = new Map<string, PeerCalls>();
   readonly log: Logger;
-  /** Set while requests are parked or forwarded. */
-  private stopTicking: Cancel | undefined = undefined;
+  private readonly stopTicking: Cancel;
   private isFlushing = false;
   /** Number of requests forwarded to peers, and number of attempts that had to be repeated. */
   forwarded = 0;
@@ -66,6 +65,7 @@ export class Router implements LocalShards, Rerouter {
   constructor(private readonly deps: RouterDeps) {
     this.log = deps.log;
     this.parking = new Parking(deps.parkedMax);
+    this.stopTicking = deps.timers.every(TICK_MS, () => this.tick());
   }
 
   get parked(): number {
@@ -116,7 +116,7 @@ export class Router implements LocalShards, Rerouter {
   }
 
   close(): void {
-    this.stopTicking?.();
+    this.stopTicking();
   }
 
   private request(request: NewRequest, replier: Replier<WireResult>): void {
@@ -128,16 +128,7 @@ export class Router implements LocalShards, Rerouter {
     // The shard may have been guessed wrongly. A node that receives such a callback corrects the guess, but this
     // callback has reached no node, so parse its text here.
     if (routed instanceof RoutedCallback && this.settled(routed)) return;
-    this.park(routed);
-  }
-
-  private park(routed: Routed): void {
-    this.startTicking();
     this.parking.park(routed);
-  }
-
-  private startTicking(): void {
-    this.stopTicking ??= this.deps.timers.every(TICK_MS, () => this.tick());
   }
 
   /**
@@ -166,7 +157,6 @@ export class Router implements LocalShards, Rerouter {
     const tag = routes.of(routed.shard);
     if (tag === undefined || tag === here || !links.isUp(tag)) return false;
     if (!this.callsTo(tag).trySend(routed)) return false;
-    this.startTicking();
     this.forwarded++;
     return true;
   }
@@ -181,7 +171,7 @@ export class Router implements LocalShards, Rerouter {
     } else if (!(routed instanceof RoutedCallback && this.settled(routed))) {
       // The node that refused the request may still be listed as the owner for a moment. Park the request until the
       // owner is known.
-      this.park(routed);
+      this.parking.park(routed);
     }
   }
 
@@ -207,8 +197,5 @@ export class Router implements LocalShards, Rerouter {
     const nowMs = this.deps.clock.monotonicMs();
     for (const peer of this.peers.values()) peer.dropLate(nowMs);
     this.flush();
-    if (this.waiting > 0) return;
-    this.stopTicking?.();
-    this.stopTicking = undefined;
   }
 }

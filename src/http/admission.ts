@@ -37,13 +37,14 @@ export class Admission {
   private executingBytes = 0;
   private oldest: Pending | undefined = undefined;
   private newest: Pending | undefined = undefined;
-  /** Set while requests are pending, so that an idle server does not wake up. */
-  private stopTicking: Cancel | undefined = undefined;
+  private readonly stopTicking: Cancel;
 
   constructor(
     private readonly settings: AdmissionSettings,
     private readonly clock: Clock,
-  ) {}
+  ) {
+    this.stopTicking = systemTimers.every(TICK_MS, () => this.tick());
+  }
 
   get inFlight(): number {
     return this.count;
@@ -64,7 +65,6 @@ export class Admission {
     if (this.newest === undefined) this.oldest = pending;
     else this.newest.newer = pending;
     this.newest = pending;
-    this.stopTicking ??= systemTimers.every(TICK_MS, () => this.tick());
   }
 
   /**
@@ -107,14 +107,11 @@ export class Admission {
   }
 
   close(): void {
-    this.stopTicking?.();
+    this.stopTicking();
   }
 
   private tick(): void {
     const nowMs = this.clock.monotonicMs();
     while (this.oldest !== undefined && this.oldest.deadlineMs <= nowMs) this.oldest.expire();
-    if (this.oldest !== undefined) return;
-    this.stopTicking?.();
-    this.stopTicking = undefined;
   }
 }

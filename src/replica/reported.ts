@@ -15,12 +15,6 @@ export function isLost(
   return nowMs < lostUntilMs && hasOtherTaker;
 }
 
-/** True if the replica waits for nothing that time alone brings: it has an action ahead only if something else changes. */
-export function isSettled({ state, wait }: Replica): boolean {
-  const isAtRest = state === 'serving' || state === 'standby' || state === 'remote';
-  return isAtRest && (wait.cause === 'nothing' || wait.cause === 'elsewhere');
-}
-
 /** True if this node may still acknowledge entries of the shard, or hands it over. */
 export function isHeldHere({ state, epoch }: Replica): boolean {
   return (

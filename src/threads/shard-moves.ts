@@ -21,10 +21,12 @@ export interface MoveDeps extends Omit<RecoveryDeps & TakeOverDeps, 'attemptsMax
 
 /** Polling interval for the logs of followed shards. */
 const FOLLOW_MS = 50;
-/** A log counts as quiet once it has had no new entries for this long. */
-const QUIET_MS = 1000;
-/** Polling interval for quiet logs. They are polled together. */
-const FOLLOW_QUIET_MS = 200;
+/**
+ * A log counts as quiet once it has had no new entries for this many polling rounds. Quiet logs are polled together,
+ * and only in every third round.
+ */
+const QUIET_ROUNDS = 20;
+const QUIET_EVERY = 3;
 /** Maximum number of shards that are loaded from snapshots at the same time. Further shards wait in a queue. */
 const RECOVERING_MAX = 2;
 /**
@@ -46,13 +48,10 @@ const DONE: MoveResult = { type: 'done' };
 export class ShardMoves {
   private readonly deps: RecoveryDeps & TakeOverDeps & MoveDeps;
   private stopFollowing: Cancel = () => {};
-  /** Set while a followed log is not quiet. */
-  private stopHaste: Cancel | undefined = undefined;
   private isReading = false;
-  /** True if the next polling round includes quiet logs. */
-  private isQuietDue = false;
-  /** By shard: when the log last had new entries. */
-  private readonly newsMs = new Map<number, number>();
+  private round = 0;
+  /** By shard: the polling round in which the log last had new entries. */
+  private readonly newsAt = new Map<number, number>();
   /** Loads in progress, which lead from `away` to `following`. */
   private readonly warming = new Map<number, Promise<MoveResult>>();
   /** Number of shards that are being loaded from a snapshot. Further shards wait in `queue`. */
@@ -63,7 +62,6 @@ export class ShardMoves {
   private readonly handovers = new Map<number, Cancel>();
   /** Shards that this node is taking over. */
   private readonly taking = new Set<number>();
-  private hasStopped = false;
   private madeRoomMs = Number.NEGATIVE_INFINITY;
 
   constructor(
@@ -74,16 +72,11 @@ export class ShardMoves {
   }
 
   start(): void {
-    this.stopFollowing = this.deps.timers.every(FOLLOW_QUIET_MS, () => {
-      this.isQuietDue = true;
-      void this.readOn();
-    });
+    this.stopFollowing = this.deps.timers.every(FOLLOW_MS, () => void this.readOn());
   }
 
   stop(): void {
     this.stopFollowing();
-    this.stopHaste?.();
-    this.hasStopped = true;
     for (const cancel of this.handovers.values()) cancel();
   }
 
@@ -236,30 +229,16 @@ export class ShardMoves {
   private async readOn(): Promise<void> {
     if (this.isReading) return;
     this.isReading = true;
-    const isQuietDue = this.isQuietDue;
-    this.isQuietDue = false;
+    this.round++;
     const following = [...this.shards.values()].filter(({ state }) => state === 'following');
     if (this.deps.memory.isFull) this.makeRoom(following);
-    await Promise.all(
-      following.filter(({ id }) => isQuietDue || !this.isQuiet(id)).map((shard) => this.readOne(shard)),
-    );
+    await Promise.all(following.filter(({ id }) => this.isDue(id)).map((shard) => this.readOne(shard)));
     this.isReading = false;
-    this.setPace();
   }
 
-  private setPace(): void {
-    const isHasty = [...this.shards.values()].some(({ id, state }) => state === 'following' && !this.isQuiet(id));
-    if (isHasty && !this.hasStopped) {
-      this.stopHaste ??= this.deps.timers.every(FOLLOW_MS, () => void this.readOn());
-    } else {
-      this.stopHaste?.();
-      this.stopHaste = undefined;
-    }
-  }
-
-  private isQuiet(shard: number): boolean {
-    const newsMs = this.newsMs.get(shard) ?? Number.NEGATIVE_INFINITY;
-    return this.deps.clock.monotonicMs() - newsMs > QUIET_MS;
+  private isDue(shard: number): boolean {
+    const isQuiet = this.round - (this.newsAt.get(shard) ?? 0) > QUIET_ROUNDS;
+    return !isQuiet || this.round % QUIET_EVERY === 0;
   }
 
   /** Frees memory for served shards by unloading the followed shard that takes the most memory. */
@@ -277,8 +256,7 @@ export class ShardMoves {
     const follower = shard.maybeFollower;
     if (follower === undefined) return;
     try {
-      if ((await follower.readOn(this.deps, this.deps.yieldTurn)) > 0)
-        this.newsMs.set(shard.id, this.deps.clock.monotonicMs());
+      if ((await follower.readOn(this.deps, this.deps.yieldTurn)) > 0) this.newsAt.set(shard.id, this.round);
     } catch (error) {
       if (!isPermanent(error) || shard.maybeFollower !== follower) return;
       this.deps.log.warn(

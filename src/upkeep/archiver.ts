@@ -11,7 +11,6 @@ import type { BusyAnswer } from '../wallet/rejection.js';
 import type { SpareTime } from './spare-time.js';
 
 const TURN_MS = 20;
-const LEISURE_MS = 100;
 /** Length of a slice of merging an archive's key filter, and therefore the longest delay that merging causes. */
 const SLICE_MS = 1;
 /** Duration of one pass over all players, as a share of the time that rounds stay in memory. */
@@ -72,8 +71,6 @@ export class Archiver {
   private readonly members: readonly Member[];
   private readonly passMs: number;
   private cancels: readonly Cancel[] = [];
-  /** Set while players or filters wait for a turn. Other turns are fewer, so that an idle thread wakes up less often. */
-  private stopHaste: Cancel | undefined = undefined;
   private lastMs: number;
   private keptSinceMs = Number.NEGATIVE_INFINITY;
 
@@ -90,7 +87,7 @@ export class Archiver {
     const { timers } = this.deps;
     if (this.members.length === 0) return;
     this.cancels = [
-      timers.every(LEISURE_MS, () => this.turn()),
+      timers.every(TURN_MS, () => this.turn()),
       timers.every(SWEEP_MS, () => void this.sweep()),
       timers.every(SAVE_MS, () => void this.save()),
     ];
@@ -102,7 +99,6 @@ export class Archiver {
   }
 
   stop(): void {
-    this.stopHaste?.();
     for (const cancel of this.cancels) cancel();
     for (const { archive } of this.members) archive.close();
   }
@@ -129,19 +125,7 @@ export class Archiver {
       if (member.due >= 1 && !member.isBusy) void this.move(member);
     }
     const endMs = nowMs + SLICE_MS;
-    let isBusy = this.members.some((member) => member.isBusy);
-    for (const { archive } of this.members) {
-      while (archive.work()) {
-        isBusy = true;
-        if (this.deps.clock.monotonicMs() >= endMs) break;
-      }
-    }
-    if (isBusy) {
-      this.stopHaste ??= this.deps.timers.every(TURN_MS, () => this.turn());
-    } else {
-      this.stopHaste?.();
-      this.stopHaste = undefined;
-    }
+    for (const { archive } of this.members) while (archive.work() && this.deps.clock.monotonicMs() < endMs);
   }
 
   /** Examines the players that are due and moves their archivable rounds. Many rounds share one durable write. */

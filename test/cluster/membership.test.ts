@@ -50,11 +50,8 @@ class Bench {
       onView: () => {},
       onGone: () => void said.push('gone'),
       clock: { now: () => time.wallMs(), monotonicMs: () => time.nowMs },
+      timers: time,
       log: silentLogger,
-    });
-    let ticks = 0;
-    time.every(50, () => {
-      if (ticks++ % 4 === 0 || this.membership.isHasty) this.membership.tick();
     });
   }
 

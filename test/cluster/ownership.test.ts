@@ -80,7 +80,6 @@ class Bench {
       release: async () => {},
       isClockSane: () => this.isClockSane,
       onServed: () => {},
-      onEnded: () => {},
       observer: { taken() {}, paused() {} },
       clock: { now: () => time.wallMs(), monotonicMs: () => time.nowMs },
       timers: time,

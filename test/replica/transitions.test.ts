@@ -7,7 +7,6 @@ import type { ShardState } from '../../src/engine/shard.js';
 import type { Facts, Role } from '../../src/replica/facts.js';
 import { INPUT_TYPES, type Input } from '../../src/replica/input.js';
 import { newReplica, REPLICA_STATES, type Replica, type ReplicaState } from '../../src/replica/replica.js';
-import { isSettled } from '../../src/replica/reported.js';
 import { transition } from '../../src/replica/transition.js';
 import type { MoveResult } from '../../src/threads/shards.js';
 import { effectText, headFrom, quietFacts, SHARD, tagNamed } from './sample.js';
@@ -119,22 +118,6 @@ test('transitions.txt lists the outcome of every state and input', () => {
 test('every type of input has a row', () => {
   const shown = new Set(CASES.map(({ input }) => (typeof input === 'string' ? 'result' : input.type)));
   assert.deepEqual([...shown].sort(), [...INPUT_TYPES].sort());
-});
-
-test('a settled replica does nothing however often it ticks', () => {
-  let settled = 0;
-  for (const state of REPLICA_STATES) {
-    for (const role of ['owner', 'follower', 'none'] as const) {
-      const [local, changes] = SAMPLES[state];
-      const facts: Facts = { ...quietFacts(local), role, nowMs: NOW_MS };
-      const [ticked] = transition({ ...newReplica(SHARD, 0), ...changes, state }, { type: 'tick' }, facts);
-      if (!isSettled(ticked)) continue;
-      settled++;
-      const [later, effects] = transition(ticked, { type: 'tick' }, { ...facts, nowMs: LATER_MS });
-      assert.deepEqual([later, effects], [ticked, []]);
-    }
-  }
-  assert.equal(settled, 5, 'a served shard, and each role of a shard that is served elsewhere');
 });
 
 test('a transition does not change its replica', () => {

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import type { Put, ShardArchive } from '../../src/archive/shard-archive.js';
+import { systemTimers } from '../../src/base/timers.js';
 import type { Shard } from '../../src/engine/shard.js';
 import type { Lsn } from '../../src/ports/lsn.js';
 import type { Request } from '../../src/ports/request.js';
 import { Archiver } from '../../src/upkeep/archiver.js';
 import { SpareTime } from '../../src/upkeep/spare-time.js';
 import type { ArchivablePlayer } from '../../src/wallet/query.js';
-import { plainTimers } from '../support/plain-timers.js';
 import { turns } from '../support/test-host.js';
 
 const MEMORY_MS = 8000;
@@ -74,7 +74,7 @@ function archiving(t: TestContext) {
   });
   const archiver = new Archiver([[shard as unknown as Shard, archive as unknown as ShardArchive]], {
     clock,
-    timers: plainTimers,
+    timers: systemTimers,
     spareTime,
     memoryMs: MEMORY_MS,
     dropBefore: (day) => days.drop(day),

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { systemTimers } from '../../src/base/timers.js';
 import type { Shard } from '../../src/engine/shard.js';
 import { Housekeeper } from '../../src/upkeep/housekeeper.js';
-import { plainTimers } from '../support/plain-timers.js';
 
 const IDLE_MS = 60_000;
 
@@ -31,7 +31,7 @@ function kept(t: { mock: { timers: { tick(ms: number): void } } }, shards: Count
       return nowMs;
     },
   };
-  const keeper = new Housekeeper(shards as unknown as Shard[], IDLE_MS, clock, plainTimers);
+  const keeper = new Housekeeper(shards as unknown as Shard[], IDLE_MS, clock, systemTimers);
   keeper.start();
   t.mock.timers.tick(IDLE_MS);
   keeper.stop();

@@ -8,7 +8,7 @@ import { gauge } from '../../telemetry/metric.js';
  * Interval of the event-loop measurement. Node's own histogram uses 10 ms, which would wake an idle thread more often
  * than all its other timers combined.
  */
-const TICK_MS = 100;
+const TICK_MS = 50;
 const WINDOW_MS = 10_000;
 const QUANTILES: readonly number[] = [0.5, 0.99, 1];
 const MICROSECONDS = 1e6;
