@@ -3,10 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after } from 'node:test';
 
+/** A child of a killed server, such as one that saves a Redis, can still write files for a moment. */
+const REMOVED = { recursive: true, force: true, maxRetries: 10, retryDelay: 100 };
+
 /** New folder in the system's temporary folder. The caller must remove it. */
 export function makeTempFolder(): { path: string; remove: () => void } {
   const path = mkdtempSync(join(tmpdir(), 'walletd-test-'));
-  return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
+  return { path, remove: () => rmSync(path, REMOVED) };
 }
 
 /** The path of a new folder. It is removed after the calling test or, outside a test, after the file's tests. */
