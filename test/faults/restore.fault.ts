@@ -112,10 +112,11 @@ async function migrate(scene: Scene, folder: string, logs: RecordedEntry[][]): P
     assert.deepEqual(await storedIn(url), wallets, url);
   }
   const [begun, ended] = [rawLmdb(scene, folder), rawLmdb(scene, end)];
-  // Leave out the archive ID, because a restore creates a new archive with its own ID.
+  // Leave out the archive ID, because a restore creates a new archive with its own ID, and begins a timeline.
   const { archiveId: _former, ...formerMeta } = await begun.meta();
-  const { archiveId: _own, ...ownMeta } = await ended.meta();
+  const { archiveId: _own, timelines, ...ownMeta } = await ended.meta();
   assert.deepEqual(ownMeta, formerMeta);
+  assert.equal(timelines?.length, 2, 'one timeline for each restore');
   for (const copy of [new RawRedis(redis), ended]) {
     for (const [shard, entries] of (await recorded(copy)).entries()) {
       const log = logs[shard] as RecordedEntry[];
