@@ -1,4 +1,4 @@
-import { isMainThread } from 'node:worker_threads';
+import { findTestFile } from './test-file.js';
 
 /** Number of seconds within which a test file must run its `after` hooks and end. */
 const END_SECONDS = 30;
@@ -7,9 +7,8 @@ const END_SECONDS = 30;
  * `node --import` loads this module before each test file. A test file that is still running this long after its last
  * test fails and lists its open resources. Without this module, the runner would wait for the file.
  */
-const file = process.argv[1] ?? '';
-// Threads and programs that a test starts load this module, too.
-if (isMainThread && process.env.NODE_TEST_CONTEXT !== undefined && /\.(test|long|fault)\.js$/.test(file)) {
+const file = findTestFile();
+if (file !== undefined) {
   const { after } = await import('node:test');
   after(() => {
     let left = END_SECONDS;
