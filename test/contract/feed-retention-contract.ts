@@ -171,7 +171,7 @@ class World {
   }
 }
 
-/** What a store promises to a consumer that is slow or away. */
+/** Tests the promises of a store to a consumer that is slow or away. */
 export function feedRetentionContract(name: string, open: () => Promise<UnderTest>): void {
   async function withWorld(limits: Limits, run: (world: World, store: UnderTest) => Promise<void>): Promise<void> {
     const store = await open();

@@ -53,12 +53,12 @@ export class WalletNode {
     try {
       this.callbackPort = await parts.callbacks.listen();
       this.adminPort = await parts.admin.listen();
-      const isWarm = this.warmUp();
+      const warmUp = this.warmUp();
       // Workers rehearse on their own threads. Without workers, the main thread must be warm before it takes a shard.
-      if (workerCount(parts.settings) === 0) await isWarm;
+      if (workerCount(parts.settings) === 0) await warmUp;
       if (this.isStopping) return;
       await startShards(parts, () => this.isStopping);
-      await isWarm;
+      await warmUp;
       if (this.isStopping) return;
       parts.service.isServing = true;
       logReady(parts, this);

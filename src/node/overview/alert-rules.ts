@@ -80,10 +80,12 @@ export const ALERT_RULES: readonly AlertRule[] = [
     urgency: 'now',
     find: ({ overview: { isReady, isWarmingUp, shards } }) => {
       const starting = shards.filter(({ state }) => state === 'starting');
-      const whatIsSo = starting.length === 0 ? 'walletd is not ready.' : `${shardsCalled(starting)} starting.`;
       return maybe(
         !isReady,
-        () => (isWarmingUp ? 'walletd is warming up.' : whatIsSo),
+        () => {
+          if (isWarmingUp) return 'walletd is warming up.';
+          return starting.length === 0 ? 'walletd is not ready.' : `${shardsCalled(starting)} starting.`;
+        },
         'Wait: warming up takes at most rehearsalMaxMs, and the log line “recovering” shows the progress afterwards. A long recovery means that there was no recent snapshot.',
       );
     },

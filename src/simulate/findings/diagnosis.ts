@@ -6,7 +6,7 @@ import { codeName } from '../rules.js';
 import type { Heading } from './heading.js';
 import { OwnLedger, type Reason } from './own-ledger.js';
 
-/** What a wrong answer shows. */
+/** The heading and the cause of a wrong answer. */
 export interface Diagnosis {
   readonly heading: Heading;
   /** The same text for all wrong answers with this cause. */

@@ -9,8 +9,8 @@ import { type StoreReader, shardsOf } from '../store-reader.js';
 const SAMPLE_ENTRIES = 8;
 
 /**
- * What each feed has not acknowledged. Reads one shard after the other, so that a measurement delays no other work of
- * the store's connection for long. Rejects during an outage.
+ * Measures the part of the log that each feed has not acknowledged. Reads one shard after the other, so that a
+ * measurement delays no other work of the store's connection for long. Rejects during an outage.
  */
 export async function lagsOf(
   feeds: readonly Pick<Feed, 'name' | 'position'>[],
