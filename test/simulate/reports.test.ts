@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
 import { test } from 'node:test';
-import { promisify } from 'node:util';
 import { CASES } from '../../src/simulate/cases/all.js';
 import { check } from '../../src/simulate/check.js';
 import { curlLines, historyLines, ruleOf } from '../../src/simulate/explain.js';
@@ -15,6 +13,7 @@ import { junitOf } from '../../src/simulate/report/junit.js';
 import type { Result } from '../../src/simulate/result.js';
 import { atReferenceOperator, SECRET } from './at-reference-operator.js';
 import { MUTANTS } from './mutants.js';
+import { runInShell } from './run-in-shell.js';
 
 const CASE = 'settleBets: first answer again, at once and after others';
 const mutant = MUTANTS.find(({ bug }) => bug === 'a settle pays each time');
@@ -66,13 +65,7 @@ test('a deviation has its history and curl commands that reproduce it', async ()
 
     const lines = curlLines(deviation, url).map((line) => line.replace(/^PLAYER=.*/, 'PLAYER=simulation-another'));
     assert.ok(!lines.join('\n').includes(SECRET));
-    const { stdout } = await promisify(execFile)('/bin/sh', ['-c', lines.join('\n')], {
-      env: { ...process.env, KEY: SECRET },
-    });
-    const answers = stdout
-      .trim()
-      .split('\n')
-      .map((line) => JSON.parse(line) as Record<string, unknown>);
+    const answers = await runInShell(lines);
     assert.deepEqual(
       answers.map(({ balanceBefore, balanceAfter, username }) => [balanceBefore, balanceAfter, username]),
       [
@@ -96,11 +89,9 @@ test('curl commands send old, wrong and missing signatures as they were sent', a
   await atReferenceOperator({}, async (_table, players, url) => {
     const player = { ...(await players.take()), username: 'ann' };
     const lines = curlLines({ player, history, expected: [], balances: { before: [], after: [] }, signs: true }, url);
-    const script = lines.map((line) => line.replace(/^PLAYER=.*/, 'PLAYER=simulation-1')).join('\n');
-    const env = { ...process.env, KEY: SECRET };
-    const { stdout } = await promisify(execFile)('/bin/sh', ['-c', script], { env });
+    const answers = await runInShell(lines.map((line) => line.replace(/^PLAYER=.*/, 'PLAYER=simulation-1')));
     assert.deepEqual(
-      [...stdout.matchAll(/"statusCode":(\d+)/g)].map(([, code]) => Number(code)),
+      answers.map(({ statusCode }) => statusCode),
       [0, 30002, 30002, 30002],
     );
   });

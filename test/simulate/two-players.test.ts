@@ -1,15 +1,14 @@
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
 import { test } from 'node:test';
-import { promisify } from 'node:util';
 import { CASES } from '../../src/simulate/cases/all.js';
 import { check } from '../../src/simulate/check.js';
 import { curlLines, historyLines } from '../../src/simulate/explain.js';
 import { diagnosisOf } from '../../src/simulate/findings/findings.js';
 import { DEFAULT_PROFILE } from '../../src/simulate/profile.js';
 import type { Result } from '../../src/simulate/result.js';
-import { atReferenceOperator, SECRET } from './at-reference-operator.js';
+import { atReferenceOperator } from './at-reference-operator.js';
 import { MUTANTS } from './mutants.js';
+import { runInShell } from './run-in-shell.js';
 
 /** Plays a case against an operator with a planted bug, and runs a function with the result. */
 async function played(bug: string, name: string, run: (result: Result, url: string) => void | Promise<void>) {
@@ -23,7 +22,7 @@ async function played(bug: string, name: string, run: (result: Result, url: stri
   });
 }
 
-test('a history of two players has both in its lines and in curl commands that reproduce it', async () => {
+test('lines and curl commands of a history name both of its players', async () => {
   const bug = 'a settle of a round closes the bets of all its players';
   await played(bug, 'a settle of a round leaves the bets of another player in it open', async ({ deviation }, url) => {
     assert.ok(deviation);
@@ -36,13 +35,7 @@ test('a history of two players has both in its lines and in curl commands that r
     for (const line of told.slice(0, -1)) assert.match(line.split('\n')[0] as string, /"roundId":"r1"/);
 
     const lines = curlLines(deviation, url).map((line) => line.replace(/^(PLAYER|OTHER)=.*/, '$1=simulation-new-$1'));
-    const { stdout } = await promisify(execFile)('/bin/sh', ['-c', lines.join('\n')], {
-      env: { ...process.env, KEY: SECRET },
-    });
-    const answers = stdout
-      .trim()
-      .split('\n')
-      .map((line) => JSON.parse(line) as Record<string, unknown>);
+    const answers = await runInShell(lines);
     assert.deepEqual(
       answers.map(({ statusCode, balanceAfter, username }) => [statusCode, balanceAfter, username]),
       [

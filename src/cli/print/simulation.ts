@@ -7,6 +7,7 @@ import type { Profile } from '../../simulate/profile.js';
 import { type Result, type Verdict, verdictOf } from '../../simulate/result.js';
 import { RULE_NAMES, RULES } from '../../simulate/rules.js';
 import type { Soaked } from '../../simulate/soak/soak.js';
+import { plural } from './format.js';
 import { printable } from './printable.js';
 import { formatTable } from './table.js';
 
@@ -103,10 +104,10 @@ function casesText(finding: Finding): string {
   const { cases, followUps } = finding;
   // A fault of the fields has no case of its own.
   const named = namesText(cases.filter(({ rule }) => rule !== 'shape'));
-  const shown = `${counted(countOf(finding), 'case')}${named}`;
+  const shown = `${plural(countOf(finding), 'case')}${named}`;
   if (followUps.length === 0) return printable(shown);
   return printable(
-    `${shown}; for the same reason ${counted(followUps.length, 'case')} failed early${namesText(followUps)}`,
+    `${shown}; for the same reason ${plural(followUps.length, 'case')} failed early${namesText(followUps)}`,
   );
 }
 
@@ -114,10 +115,6 @@ function namesText(results: readonly Result[]): string {
   if (results.length === 0) return '';
   const more = results.length > CASES_MAX ? [`${results.length - CASES_MAX} more`] : [];
   return `: ${[...results.slice(0, CASES_MAX).map(({ name }) => `"${name}"`), ...more].join(', ')}`;
-}
-
-function counted(count: number, what: string): string {
-  return `${count} ${what}${count === 1 ? '' : 's'}`;
 }
 
 /** Prints each reason once, however many cases share it. */
@@ -145,5 +142,5 @@ function summary(results: readonly Result[], findings: readonly Finding[]): stri
     const count = findings.filter((one) => one.heading === heading).length;
     return count === 0 ? [] : [`${count} ${HEADINGS[heading].short}`];
   });
-  return `${counted(findings.length, 'finding')}: ${headings.join(', ')}\n${cases}`;
+  return `${plural(findings.length, 'finding')}: ${headings.join(', ')}\n${cases}`;
 }

@@ -21,9 +21,8 @@ export function htmlOf(results: readonly Result[], url: string, profile: Profile
   const findings = findingsOf(results, profile.decimals);
   const [head = '', ...parts] = pageOf(results, findings, url, profile).split(HISTORY);
   let left = BYTES_MAX - [head, ...parts].reduce((sum, part) => sum + Buffer.byteLength(part), 0);
-  const inOrder = HEADING_NAMES.flatMap((heading) => findings.filter((one) => one.heading === heading));
   return parts.reduce((page, part, n) => {
-    const history = historyOf(inOrder[n] as Finding, url, profile);
+    const history = historyOf(findings[n] as Finding, url, profile);
     const isShort = Buffer.byteLength(history) <= left;
     if (isShort) left -= Buffer.byteLength(history);
     return page + (isShort ? history : LEFT_OUT) + part;

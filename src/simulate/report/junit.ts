@@ -13,10 +13,11 @@ const NAME = 'walletd simulate';
  * differ are in one suite for each heading, and all others in the first suite. A follow-up counts as skipped.
  */
 export function junitOf(results: readonly Result[], url: string, profile: Profile): string {
-  const headingOf = (result: Result) =>
-    result.verdict === 'differs' ? diagnosisOf(result, profile.decimals).heading : undefined;
+  const headings = results.map((result) =>
+    result.verdict === 'differs' ? diagnosisOf(result, profile.decimals).heading : undefined,
+  );
   const suites = [undefined, ...HEADING_NAMES].flatMap((heading) => {
-    const own = results.filter((result) => headingOf(result) === heading);
+    const own = results.filter((_, n) => headings[n] === heading);
     if (own.length === 0 && heading !== undefined) return [];
     const name = heading === undefined ? NAME : `${NAME}: ${HEADINGS[heading].title}`;
     const cases = own.map((result) => testCase(result, url, profile));
