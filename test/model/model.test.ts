@@ -17,6 +17,7 @@ import { auditTables, imagesOf } from '../support/audit.js';
 import { Domain, throughSnapshot } from '../support/domain.js';
 import { settingsWith } from '../support/settings.js';
 import { arbitraryRules, arbitraryStep, type Step, USERNAMES, varied } from './arbitrary-commands.js';
+import { FeedConsumer } from './feed-consumer.js';
 
 /*
  * Compares random histories of all operations with the naive reference wallet. MODEL_RUNS sets the number of histories,
@@ -40,7 +41,7 @@ function options<T>(runs: number): fc.Parameters<T> {
   return SEED === undefined ? { numRuns: runs } : { numRuns: runs, seed: Number(SEED) };
 }
 
-test('answers, balances, states, logs and snapshots equal those of the reference wallet', (t) => {
+test('answers, balances, states, logs, feed and snapshots equal those of the reference wallet', (t) => {
   let callbacks = 0;
   fc.assert(
     fc.property(
@@ -52,15 +53,19 @@ test('answers, balances, states, logs and snapshots equal those of the reference
         const rules = moves.length === 0 ? anyRules : { ...anyRules, tombstonesMax: 1000 };
         const domain = new Domain(rules);
         const reference = new ReferenceWallet(rules);
+        const consumer = new FeedConsumer(reference);
         for (const username of USERNAMES) {
           domain.fund(username, OPENING_BALANCE);
           reference.create(username, 'THB', OPENING_BALANCE);
         }
         const past: CallbackCommand[] = [];
         for (const [n, step] of steps.entries()) {
+          consumer.note();
           if (runStep(domain, reference, step, past)) callbacks++;
           domain.letGo(moves[n % moves.length] ?? 0);
         }
+        consumer.note();
+        consumer.check(domain);
         recallAll(domain);
         for (const username of USERNAMES) compareStates(domain, reference, username, true);
         checkReplay(domain);

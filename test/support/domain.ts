@@ -3,6 +3,7 @@ import { atOnce } from '../../src/base/steps.js';
 import { FAILURES } from '../../src/callback/failures.js';
 import { rulesOf } from '../../src/node/settings/rules.js';
 import type { ChunkWriter } from '../../src/ports/snapshot-store.js';
+import type { Entry } from '../../src/ports/wal.js';
 import { EntryCodec, genesisHead } from '../../src/store/format/entry-codec.js';
 import { SnapshotCodec } from '../../src/store/format/snapshot-codec.js';
 import { apply } from '../../src/wallet/apply.js';
@@ -34,7 +35,7 @@ import { Wallet } from '../../src/wallet/state/wallet.js';
 import { Wallets } from '../../src/wallet/state/wallets.js';
 import { settingsWith } from './settings.js';
 
-const STORE_ID = '00000000-0000-4000-8000-000000000001';
+export const STORE_ID = '00000000-0000-4000-8000-000000000001';
 const SNAPSHOT_ID = 'aaaaaaaaaaaaaaaa';
 
 /** Sizes of small memory blocks, so that a few bets fill several blocks. */
@@ -169,13 +170,21 @@ export function throughSnapshot(wallets: Wallets, chunkBytesMax = 2000): Wallets
 }
 
 export function throughLog(events: readonly Event[]): readonly Event[] {
-  if (events.length === 0) return [];
+  const [entry] = entriesOf(events, events.length);
+  return entry?.events ?? [];
+}
+
+/** The events as entries of a log with `perEntry` events each, encoded and decoded. */
+export function* entriesOf(events: readonly Event[], perEntry: number): Iterable<Entry> {
   const codec = new EntryCodec(STORE_ID);
-  const batch = codec.beginBatch(events[0]?.timeMs ?? 0);
-  for (const event of events) batch.add(event);
   const previous = genesisHead(STORE_ID, 0);
-  const entry = batch.seal({ shard: 0, lsn: { epoch: 0, sequence: 1 }, nonce: previous.nonce, previous });
-  return codec.decode(entry.bytes).events;
+  for (let first = 0; first < events.length; first += perEntry) {
+    const some = events.slice(first, first + perEntry);
+    const batch = codec.beginBatch(some[0]?.timeMs ?? 0);
+    for (const event of some) batch.add(event);
+    const lsn = { epoch: 0, sequence: 1 + first / perEntry };
+    yield codec.decode(batch.seal({ shard: 0, lsn, nonce: previous.nonce, previous }).bytes);
+  }
 }
 
 type Envelope = Partial<Pick<CallbackCommand, 'id' | 'timestampMillis' | 'productId' | 'currency' | 'username'>>;
