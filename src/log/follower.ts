@@ -85,6 +85,10 @@ export class Follower implements OwnTail {
   private last: Promise<unknown> = Promise.resolve();
   /** True once the wallets are served or have been dropped. From then on, queued reads must not change them. */
   private isOver = false;
+  /** Number of reads in a row that found no new entries. */
+  quietReads = 0;
+  /** True from the call of `takeOver` until it ends. */
+  isTaking = false;
 
   /**
    * Follows a log from a recovered state, or from a state that this node has been serving. `awaited` is the newest
@@ -144,12 +148,13 @@ export class Follower implements OwnTail {
   }
 
   /**
-   * Applies the rest of the log and resolves to the number of applied entries. Rejects with a `RecoveryError` if they
-   * do not follow from the entries applied before; the follower cannot be used after that. Errors of an outage are
-   * passed on, and the follower can continue after them.
+   * Applies the rest of the log. Rejects with a `RecoveryError` if it does not follow from the entries applied before;
+   * the follower cannot be used after that. Errors of an outage are passed on, and the follower can continue after
+   * them.
    */
-  readOn(deps: LogReaderDeps, yieldTurn: () => Promise<void>): Promise<number> {
-    return this.alone(() => this.readToEnd(deps, yieldTurn));
+  async readOn(deps: LogReaderDeps, yieldTurn: () => Promise<void>): Promise<void> {
+    const entries = await this.alone(() => this.readToEnd(deps, yieldTurn));
+    this.quietReads = entries > 0 ? 0 : this.quietReads + 1;
   }
 
   /**
@@ -189,7 +194,8 @@ export class Follower implements OwnTail {
     deps: Reader & TakeOverDeps & Pick<RecoveryDeps, 'hasArchive'>,
     yieldTurn: () => Promise<void>,
   ): Promise<TakenOver> {
-    return this.alone(async () => {
+    this.isTaking = true;
+    const taken = this.alone(async () => {
       const found = await this.catchUp(deps, yieldTurn);
       const { shard } = this;
       // A log that has lost its tail ends before the entries applied here.
@@ -208,6 +214,9 @@ export class Follower implements OwnTail {
       this.take({ entry: deps.format.decode(entry.bytes), bytes: entry.bytes });
       this.end();
       return { recovered: this.reached(), healed };
+    });
+    return taken.finally(() => {
+      this.isTaking = false;
     });
   }
 

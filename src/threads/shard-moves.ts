@@ -22,10 +22,10 @@ export interface MoveDeps extends Omit<RecoveryDeps & TakeOverDeps, 'attemptsMax
 /** Polling interval for the logs of followed shards. */
 const FOLLOW_MS = 50;
 /**
- * A log counts as quiet once it has had no new entries for this many polling rounds. Quiet logs are polled together,
- * and only in every third round.
+ * A log counts as quiet once this many reads in a row have found no new entries. Quiet logs are polled together, and
+ * only in every third round.
  */
-const QUIET_ROUNDS = 20;
+const QUIET_READS = 20;
 const QUIET_EVERY = 3;
 /** Maximum number of shards that are loaded from snapshots at the same time. Further shards wait in a queue. */
 const RECOVERING_MAX = 2;
@@ -44,24 +44,27 @@ const EVICTION_PAUSE_MS = 2000;
 
 const DONE: MoveResult = { type: 'done' };
 
+/** The load of a shard from its snapshot and log. It ends with the shard followed, or not loaded. */
+interface Load {
+  result: Promise<MoveResult>;
+  /** True if callbacks wait for the shard. All loads then run without pauses. */
+  isAwaited: boolean;
+  /** Starts a load that waits for one of the `RECOVERING_MAX` slots; undefined before and after that wait. */
+  begin: (() => void) | undefined;
+}
+
 /** Moves shards between nodes, for the shards of one thread. */
 export class ShardMoves {
   private readonly deps: RecoveryDeps & TakeOverDeps & MoveDeps;
   private stopFollowing: Cancel = () => {};
   private isReading = false;
   private round = 0;
-  /** By shard: the polling round in which the log last had new entries. */
-  private readonly newsAt = new Map<number, number>();
-  /** Loads in progress, which lead from `away` to `following`. */
-  private readonly warming = new Map<number, Promise<MoveResult>>();
-  /** Number of shards that are being loaded from a snapshot. Further shards wait in `queue`. */
+  /** Loads in progress, in the order of their requests. */
+  private readonly loads = new Map<number, Load>();
+  /** Number of loads that read a snapshot. Further loads wait. */
   private recovering = 0;
-  private readonly queue: { readonly shard: number; readonly begin: () => void }[] = [];
-  /** Shards for which callbacks wait. They are loaded without pauses. */
-  private readonly awaited = new Set<number>();
+  /** Timers of the shards that are paused for a hand-over. */
   private readonly handovers = new Map<number, Cancel>();
-  /** Shards that this node is taking over. */
-  private readonly taking = new Set<number>();
   private madeRoomMs = Number.NEGATIVE_INFINITY;
 
   constructor(
@@ -86,12 +89,11 @@ export class ShardMoves {
     try {
       switch (move.type) {
         case 'follow':
-          return await this.follow(shard);
+          return await this.follow(shard, false);
         case 'bring':
-          return await this.bring(shard);
+          return await this.follow(shard, true);
         case 'take':
-          this.taking.add(shard.id);
-          return await this.take(shard, move).finally(() => this.taking.delete(shard.id));
+          return await this.take(shard, move);
         case 'pause':
           return await this.pause(shard);
         case 'resume':
@@ -122,46 +124,62 @@ export class ShardMoves {
     }
   }
 
-  /** Loads the shard's wallets and follows its log. */
-  private follow(shard: Shard): Promise<MoveResult> {
-    const begun = this.warming.get(shard.id);
-    if (begun !== undefined) return begun;
-    const warming = this.warm(shard).finally(() => this.warming.delete(shard.id));
-    this.warming.set(shard.id, warming);
-    return warming;
+  /** Loads the shard's wallets and follows its log. `isAwaited`: callbacks wait for the shard. */
+  private follow(shard: Shard, isAwaited: boolean): Promise<MoveResult> {
+    const load = this.loads.get(shard.id) ?? this.beginLoad(shard);
+    load.isAwaited ||= isAwaited;
+    return load.result;
   }
 
-  private bring(shard: Shard): Promise<MoveResult> {
-    this.awaited.add(shard.id);
-    return this.follow(shard).finally(() => this.awaited.delete(shard.id));
+  private beginLoad(shard: Shard): Load {
+    const load: Load = { isAwaited: false, begin: undefined, result: Promise.resolve(DONE) };
+    this.loads.set(shard.id, load);
+    load.result = this.load(shard, load).finally(() => this.loads.delete(shard.id));
+    return load;
   }
 
-  private async warm(shard: Shard): Promise<MoveResult> {
+  private async load(shard: Shard, load: Load): Promise<MoveResult> {
     if (shard.state !== 'away') return DONE;
     // Read the head before taking a loading slot, because a shard whose server does not answer must not occupy a slot.
     await this.deps.wal.head(shard.id);
     if (this.recovering < RECOVERING_MAX) this.recovering++;
-    else await new Promise<void>((begin) => this.queue.push({ shard: shard.id, begin }));
+    else
+      await new Promise<void>((begin) => {
+        load.begin = begin;
+      });
     try {
       if (this.deps.memory.isFull) throw new Error('memory is nearly full');
       const { id } = shard;
       const { yieldTurn, delay } = this.deps;
-      const deps = { ...this.deps, yieldTurn: () => (this.awaited.size > 0 ? yieldTurn() : delay(REST_MS)) };
+      const deps = { ...this.deps, yieldTurn: () => (this.isAnyAwaited ? yieldTurn() : delay(REST_MS)) };
       const follower = await Follower.begin({ shard: id, genesis: this.deps.genesis(id) }, deps);
       if (shard.state === 'away') shard.follow(follower);
       return DONE;
     } finally {
-      const first = this.queue.findIndex(({ shard }) => this.awaited.has(shard));
-      const [next] = this.queue.splice(Math.max(first, 0), 1);
-      if (next !== undefined) next.begin();
-      else this.recovering--;
+      this.passSlotOn();
     }
+  }
+
+  private get isAnyAwaited(): boolean {
+    return [...this.loads.values()].some(({ isAwaited }) => isAwaited);
+  }
+
+  /** Passes the slot of a load that has ended to a waiting load, first to one for which callbacks wait. */
+  private passSlotOn(): void {
+    const waiting = [...this.loads.values()].filter(({ begin }) => begin !== undefined);
+    const next = waiting.find(({ isAwaited }) => isAwaited) ?? waiting[0];
+    if (next === undefined) {
+      this.recovering--;
+      return;
+    }
+    next.begin?.();
+    next.begin = undefined;
   }
 
   /** Fences the shard's log and serves the shard. */
   private async take(shard: Shard, taking: Taking): Promise<MoveResult> {
     if (shard.state === 'serving') return { type: 'taken', head: must(shard.durableHead, 'who serves has a log') };
-    await this.bring(shard);
+    await this.follow(shard, true);
     const follower = must(shard.maybeFollower, 'what was warmed follows');
     try {
       const { recovered, healed } = await follower.takeOver(taking, this.deps, this.deps.yieldTurn);
@@ -232,18 +250,13 @@ export class ShardMoves {
     this.round++;
     const following = [...this.shards.values()].filter(({ state }) => state === 'following');
     if (this.deps.memory.isFull) this.makeRoom(following);
-    await Promise.all(following.filter(({ id }) => this.isDue(id)).map((shard) => this.readOne(shard)));
+    await Promise.all(following.map((shard) => this.readOne(shard)));
     this.isReading = false;
-  }
-
-  private isDue(shard: number): boolean {
-    const isQuiet = this.round - (this.newsAt.get(shard) ?? 0) > QUIET_ROUNDS;
-    return !isQuiet || this.round % QUIET_EVERY === 0;
   }
 
   /** Frees memory for served shards by unloading the followed shard that takes the most memory. */
   private makeRoom(following: readonly Shard[]): void {
-    const spare = following.filter(({ id }) => !this.taking.has(id));
+    const spare = following.filter(({ maybeFollower }) => maybeFollower?.isTaking === false);
     const [largest] = spare.sort((a, b) => b.recordBytes.all - a.recordBytes.all);
     const nowMs = this.deps.clock.monotonicMs();
     if (largest === undefined || nowMs - this.madeRoomMs < EVICTION_PAUSE_MS) return;
@@ -255,8 +268,9 @@ export class ShardMoves {
   private async readOne(shard: Shard): Promise<void> {
     const follower = shard.maybeFollower;
     if (follower === undefined) return;
+    if (follower.quietReads > QUIET_READS && this.round % QUIET_EVERY !== 0) return;
     try {
-      if ((await follower.readOn(this.deps, this.deps.yieldTurn)) > 0) this.newsAt.set(shard.id, this.round);
+      await follower.readOn(this.deps, this.deps.yieldTurn);
     } catch (error) {
       if (!isPermanent(error) || shard.maybeFollower !== follower) return;
       this.deps.log.warn(
