@@ -64,7 +64,7 @@ const program = new Command('bench')
   .description('How fast walletd is on this machine. Each command writes bench/report/report.html; the default is all.')
   .addHelpText('after', '\nOptions of a command: npm run bench -- load --help');
 
-verb(
+command(
   'load',
   'throughput and latency, beside an echo server, and one that only appends to a log',
   new Option('--connections <n,...>', 'keep-alive connections of closed loops (without --rate: 128)').argParser(wholes),
@@ -85,7 +85,7 @@ verb(
   save(chaptersOf(report), options);
 });
 
-verb(
+command(
   'overload',
   'more than can be answered: what still is, what is refused, and how soon',
   number('--times <n>', 'what is offered, as a multiple of the capacity', 2),
@@ -97,7 +97,7 @@ verb(
   seconds(20),
 ).action(async (options: OverloadSettings & SaveSettings) => save({ overload: await runOverload(options) }, options));
 
-verb(
+command(
   'scale',
   'throughput by workers and by players, the cost of a thread hop, memory',
   workerCounts([0, 1, 2]),
@@ -107,7 +107,7 @@ verb(
   ...alternating(8, 3),
 ).action(async (options: ScaleSettings & SaveSettings) => save({ scale: await runScale(options) }, options));
 
-verb(
+command(
   'recovery',
   'starts from logs and from snapshots, and callbacks while snapshots are taken',
   workerCounts([0, 2]),
@@ -118,7 +118,7 @@ verb(
   ...alternating(8, 3),
 ).action(async (options: RecoverySettings & SaveSettings) => save({ recovery: await runRecovery(options) }, options));
 
-verb(
+command(
   'cold',
   'the first seconds of a fresh process, beside its warm ones and beside an echo server that appends to a log',
   number('--rate <n>', 'requests/s, sent by the clock (open loop)', 6000),
@@ -158,11 +158,15 @@ program
   .addOption(number('--rounds <n>', 'rounds in alternation; medians are shown', 5))
   .action((options: StrangersSettings) => runStrangers(options));
 
-verb('peers', 'beside what a team would build first', connections(128), players(10_000), ...alternating(8, 3)).action(
-  async (options: PeersSettings & SaveSettings) => save({ peers: await runPeers(options) }, options),
-);
+command(
+  'peers',
+  'beside what a team would build first',
+  connections(128),
+  players(10_000),
+  ...alternating(8, 3),
+).action(async (options: PeersSettings & SaveSettings) => save({ peers: await runPeers(options) }, options));
 
-verb(
+command(
   'cost',
   'what scrapes, an open console, snapshots, signatures and traces cost',
   connections(128),
@@ -171,7 +175,7 @@ verb(
   ...alternating(8, 3),
 ).action(async (options: CostSettings & SaveSettings) => save({ cost: await runCost(options) }, options));
 
-verb(
+command(
   'compare',
   'another commit and the working tree in alternation, in fresh processes',
   connections(128),
@@ -185,7 +189,7 @@ verb(
     save({ compare: await runCompare(ref, options) }, options),
   );
 
-verb(
+command(
   'cluster',
   'three nodes: what they cost beside one, and how long they take to get over what happens to one of them',
   players(1_000_000),
@@ -194,11 +198,11 @@ verb(
   ...alternating(5, 5),
 ).action(async (options: ClusterSettings & SaveSettings) => save({ cluster: await runCluster(options) }, options));
 
-verb('memory', 'memory per player and per bet').action((options: SaveSettings) =>
+command('memory', 'memory per player and per bet').action((options: SaveSettings) =>
   save({ memory: runMemory() }, options),
 );
 
-verb(
+command(
   'soak',
   'one server for twenty million callbacks: what grows, and what stands still',
   number('--callbacks <n>', 'how many', 20_000_000),
@@ -210,13 +214,13 @@ verb(
   ...mixed(),
 ).action(async (options: SoakSettings & SaveSettings) => save({ soak: await runSoak(options) }, options));
 
-verb(
+command(
   'micro',
   'hot functions, each beside its obvious alternative',
   number('--seconds <n>', 'time for each case', 1),
 ).action(async (options: MicroSettings & SaveSettings) => save({ micro: await runMicro(options) }, options));
 
-verb(
+command(
   DEFAULT_COMMAND,
   'all of these but cluster, compare and soak, each briefly: a quarter of an hour',
   ...onStore(),
@@ -244,7 +248,7 @@ try {
 }
 
 /** Adds a command whose results are saved, together with facts about the machine and about the disk of `folder`. */
-function verb(name: string, description: string, ...options: readonly Option[]): Command {
+function command(name: string, description: string, ...options: readonly Option[]): Command {
   const command = program
     .command(name, { isDefault: name === DEFAULT_COMMAND })
     .description(description)

@@ -34,7 +34,7 @@ type Wire =
   | { readonly type: 'answers'; readonly answers: readonly (readonly [id: number, body: string])[] }
   | { readonly type: 'pulse'; readonly serving: readonly { readonly shard: number; readonly head: string }[] };
 
-const BEAT_MS = 200;
+const HEARTBEAT_MS = 200;
 const FOLLOW_MS = 50;
 const QUIET_FOLLOW_MS = 150;
 const WAIT_MS = 2000;
@@ -208,7 +208,7 @@ function dial(other: number, port: number): void {
 
 while (links.size < ports.length - 1) await delay(FOLLOW_MS);
 systemTimers.every(FOLLOW_MS, followAll);
-systemTimers.every(BEAT_MS, tellThatItLives);
+systemTimers.every(HEARTBEAT_MS, tellThatItLives);
 await serveEcho(true, (bytes, answer) => {
   const text = bytes.toString();
   const shard = shardOf(guessUsername(text), shards);

@@ -42,11 +42,18 @@ function ours(): void {
     const decision = decisions[i] as Turn['decision'];
     shards.decided(0, { command, decision, currency: 'THB', deadlineMs: startedMs + PATIENCE_MS, startedMs, endedMs });
   }
-  const landedMs = systemClock.monotonicMs();
-  shards.landed(0, { decidedMs, landedMs, replies: CALLBACKS, events: CALLBACKS, bytes: BATCH_BYTES, tookMs: 1 });
+  const completedMs = systemClock.monotonicMs();
+  shards.appendCompleted(0, {
+    decidedMs,
+    completedMs,
+    replies: CALLBACKS,
+    events: CALLBACKS,
+    bytes: BATCH_BYTES,
+    tookMs: 1,
+  });
   for (let i = 0; i < CALLBACKS; i++) {
     callbacks.answered('placeBets', 'accepted');
-    callbacks.took(decidedMs[i] as number, landedMs, systemClock.monotonicMs());
+    callbacks.took(decidedMs[i] as number, completedMs, systemClock.monotonicMs());
   }
 }
 

@@ -94,9 +94,9 @@ async function takeSnapshots(): Promise<object> {
   });
   const startedMs = performance.now();
   let bytes = 0;
-  for (const [id, { wallets, tallies, head, logBytes }] of recovered.entries()) {
+  for (const [id, { wallets, totals, head, logBytes }] of recovered.entries()) {
     const applied = head.lsn.sequence;
-    const source = { wallets, tallies, head, applied, timeMs: Date.now(), logBytes, entriesSinceSnapshot: 1 };
+    const source = { wallets, totals, head, applied, timeMs: Date.now(), logBytes, entriesSinceSnapshot: 1 };
     const taken = await snapshotter.take({ id, source, snapshotTaken() {} }, IMMEDIATE);
     if (taken.type !== 'taken') throw new Error(JSON.stringify(taken));
     bytes += taken.bytes;

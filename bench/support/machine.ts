@@ -26,10 +26,10 @@ export function describeFsync(folder: string): string {
 
 function fsyncMs(file: number, pauseMs: number): number {
   const page = Buffer.alloc(4096);
-  const nobodyWakes = new Int32Array(new SharedArrayBuffer(4));
+  const neverWoken = new Int32Array(new SharedArrayBuffer(4));
   const times: number[] = [];
   for (let i = 0; i < SYNCS; i++) {
-    if (pauseMs > 0) Atomics.wait(nobodyWakes, 0, 0, pauseMs);
+    if (pauseMs > 0) Atomics.wait(neverWoken, 0, 0, pauseMs);
     const startedAt = performance.now();
     writeSync(file, page);
     fdatasyncSync(file);

@@ -52,9 +52,9 @@ export function approvalRoutes(
     },
   });
 
-  const deciding = (verb: 'approve' | 'refuse', summary: string) =>
-    route('POST', `${PATH}/{id}/${verb}`, {
-      operationId: `${verb}Request`,
+  const deciding = (command: 'approve' | 'refuse', summary: string) =>
+    route('POST', `${PATH}/{id}/${command}`, {
+      operationId: `${command}Request`,
       tag: 'players',
       summary,
       params,
@@ -65,10 +65,10 @@ export function approvalRoutes(
         const asked = await findOperation(service, username, id);
         // The command below is unknown to nodes with an older walletd, so this check is made here for them.
         if (asked === undefined) throw problemOf('approval-not-found');
-        const answer = await service.operate({ type: `${verb}-request`, username, id, by });
+        const answer = await service.operate({ type: `${command}-request`, username, id, by });
         if (answer.type === 'failed') throw problemOf(answer.failure);
         const { currency, operation } = await mustDecided(username, id);
-        if (verb === 'approve' && !answer.isRepeat && operation.by !== undefined) {
+        if (command === 'approve' && !answer.isRepeat && operation.by !== undefined) {
           byHand.noteApproved(operation.by.name, currency, operation.amount ?? 0);
         }
         return {

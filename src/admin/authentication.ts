@@ -2,7 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import type { Clock } from '../base/clock.js';
 import type { Logger } from '../base/logger.js';
-import { carrierOf, describeCarried, isLoopbackHost } from '../listener/origin-guard.js';
+import { describeCarried, isLoopbackHost, originOf } from '../listener/origin-guard.js';
 import { isSameProof, localAddressOf, TokenProof, UNKNOWN_TOKEN } from '../listener/token-proof.js';
 import { RefusalLog } from '../telemetry/refusal-log.js';
 import type { Operator } from '../wallet/state/operation.js';
@@ -259,7 +259,7 @@ function findForeignHeader(request: FastifyRequest): string | undefined {
   if (!isLoopbackHost(headers.host ?? '')) return 'host';
   if (!isOwnOrigin(request)) return 'origin';
   if (!OWN_SITES.includes(headers['sec-fetch-site'])) return 'sec-fetch-site';
-  return Object.keys(headers).find((name) => carrierOf(name) === 'proxy');
+  return Object.keys(headers).find((name) => originOf(name) === 'proxy');
 }
 
 /** Browsers state the origin of the page that sends a request; other programs do not. */

@@ -27,8 +27,8 @@ const REFUSALS: Readonly<Record<ClusterRefusal, (node: string) => Problem>> = {
 
 /** Routes for the cluster's nodes: their state, and commands for them. */
 export function clusterRoutes({ cluster, service, log }: AdminDeps): Route[] {
-  const draining = (verb: 'drain' | 'undrain', operationId: string, summary: string) =>
-    route('POST', `/v1/cluster/nodes/{node}/${verb}`, {
+  const draining = (command: 'drain' | 'undrain', operationId: string, summary: string) =>
+    route('POST', `/v1/cluster/nodes/{node}/${command}`, {
       operationId,
       tag: 'cluster',
       summary,
@@ -37,8 +37,8 @@ export function clusterRoutes({ cluster, service, log }: AdminDeps): Route[] {
       problems: [400, 403, 404, 409, 413, 415],
       handle: async ({ params: { node }, operator: by }) => {
         const joined = mustJoined();
-        refuse(await inTime(joined.drain(node, verb === 'drain')), node);
-        log.info({ node, by, request: verb }, 'operator request for a node');
+        refuse(await inTime(joined.drain(node, command === 'drain')), node);
+        log.info({ node, by, request: command }, 'operator request for a node');
         return mustStatus(joined);
       },
     });

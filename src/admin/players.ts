@@ -68,8 +68,8 @@ export function playerRoutes({ service, settings }: AdminDeps, byHand: MoneyByHa
     handle: async ({ params: { username } }) => detailsBody(settings.scales, await mustPlayer(username)),
   });
 
-  const blocking = (verb: 'block' | 'unblock', operationId: string, summary: string) =>
-    route('POST', `${PLAYER}/${verb}`, {
+  const blocking = (command: 'block' | 'unblock', operationId: string, summary: string) =>
+    route('POST', `${PLAYER}/${command}`, {
       operationId,
       tag: 'players',
       summary,
@@ -77,7 +77,7 @@ export function playerRoutes({ service, settings }: AdminDeps, byHand: MoneyByHa
       responses: { 200: answered('The player', ref('Player')) },
       problems: [400, 403, 404, 413, 415],
       handle: async ({ params: { username }, operator }) => {
-        return changed(await service.operate({ type: `${verb}-player`, username, by: operator }), username);
+        return changed(await service.operate({ type: `${command}-player`, username, by: operator }), username);
       },
     });
 

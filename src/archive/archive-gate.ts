@@ -10,7 +10,7 @@ import type { ShardArchive } from './shard-archive.js';
 import { type Found, type WaitingPlayer, WaitingPlayers } from './waiting-players.js';
 
 /** The part of a shard that the archive gate uses. The shard executes requests that have waited at the gate. */
-export interface Carrier {
+export interface GateClient {
   readonly isServing: boolean;
   /** True when the entry being formed is full. */
   isFull(): boolean;
@@ -59,7 +59,7 @@ export class ArchiveGate {
   /** `most` is the maximum number of waiting requests. */
   constructor(
     private readonly archive: ShardArchive,
-    private readonly carrier: Carrier,
+    private readonly client: GateClient,
     private readonly clock: Clock,
     most: number,
   ) {
@@ -91,10 +91,10 @@ export class ArchiveGate {
 
   /** Executes the waiting requests of players whose lookups are complete, until the entry being formed is full. */
   goOn(): void {
-    const { waiting, carrier } = this;
+    const { waiting, client } = this;
     for (
       let player = waiting.nextReady();
-      player !== undefined && carrier.isServing && !carrier.isFull();
+      player !== undefined && client.isServing && !client.isFull();
       player = waiting.nextReady()
     ) {
       this.goOnWith(player);
@@ -127,7 +127,7 @@ export class ArchiveGate {
   }
 
   private goOnWith(player: WaitingPlayer): void {
-    const { waiting, carrier } = this;
+    const { waiting, client } = this;
     let found = player.asking === player.requests.peek() ? player.found : undefined;
     for (let request = player.requests.peek(); request !== undefined; request = player.requests.peek()) {
       let lookUp: Promise<Found> | undefined;
@@ -136,7 +136,7 @@ export class ArchiveGate {
         lookUp = needed && this.lookUp(needed);
       } catch (error) {
         waiting.shift(player);
-        carrier.failAt(request, error);
+        client.failAt(request, error);
         return;
       }
       if (lookUp !== undefined) {
@@ -152,10 +152,10 @@ export class ArchiveGate {
         if (refused === undefined) this.carryOut(request, found);
         else request.replier.reply(refused);
       }
-      if (!carrier.isServing) return;
+      if (!client.isServing) return;
       found = undefined;
       player.found = undefined;
-      if (carrier.isFull()) return;
+      if (client.isFull()) return;
     }
     waiting.leaveReady(true);
   }
@@ -168,7 +168,7 @@ export class ArchiveGate {
   private carryOut(request: Request, found: Found | undefined): void {
     const startedMs = this.clock.monotonicMs();
     if (request.deadlineMs <= startedMs) request.replier.reply(TOO_LATE);
-    else if (this.carrier.isServing) this.carrier.carryOut(request, startedMs, found);
+    else if (this.client.isServing) this.client.carryOut(request, startedMs, found);
     else request.replier.reply(STARTING);
   }
 
@@ -209,7 +209,7 @@ export class ArchiveGate {
     const { command, deadlineMs } = request;
     if (namesNewBets(command) && !this.archive.mayHaveAnyOf(command)) return undefined;
     const { username, productId } = command;
-    const wallet = this.carrier.findWallet(username);
+    const wallet = this.client.findWallet(username);
     if (wallet === undefined) return undefined;
     const missing = missingIn(wallet, command);
     return this.archive.mayHaveMissing(username, productId, missing)

@@ -13,40 +13,40 @@ export interface Timers {
  * Timers whose intervals are multiples of this value wake the process together, because wake-ups are most of the cost
  * of an idle node.
  */
-const BEAT_MS = 50;
+const TICK_MS = 50;
 
 interface Repeated {
   readonly run: () => void;
-  readonly beats: number;
-  beatsLeft: number;
+  readonly ticks: number;
+  ticksLeft: number;
 }
 
 const repeated = new Set<Repeated>();
-let beat: NodeJS.Timeout | undefined;
+let ticker: NodeJS.Timeout | undefined;
 
-function everyWakeUp(beats: number, run: () => void): Cancel {
-  const one = { run, beats, beatsLeft: beats };
+function everyWakeUp(ticks: number, run: () => void): Cancel {
+  const one = { run, ticks, ticksLeft: ticks };
   repeated.add(one);
-  beat ??= setInterval(runDue, BEAT_MS).unref();
+  ticker ??= setInterval(runDue, TICK_MS).unref();
   return () => {
     repeated.delete(one);
     if (repeated.size > 0) return;
-    clearInterval(beat);
-    beat = undefined;
+    clearInterval(ticker);
+    ticker = undefined;
   };
 }
 
 function runDue(): void {
   for (const one of [...repeated]) {
-    if (!repeated.has(one) || --one.beatsLeft > 0) continue;
-    one.beatsLeft = one.beats;
+    if (!repeated.has(one) || --one.ticksLeft > 0) continue;
+    one.ticksLeft = one.ticks;
     one.run();
   }
 }
 
 export const systemTimers: Timers = {
   every: (ms, run) => {
-    if (ms % BEAT_MS === 0) return everyWakeUp(ms / BEAT_MS, run);
+    if (ms % TICK_MS === 0) return everyWakeUp(ms / TICK_MS, run);
     const timer = setInterval(run, ms).unref();
     return () => clearInterval(timer);
   },

@@ -18,7 +18,7 @@ const SERVER = [
 
 export function addCluster(program: Command): void {
   const group = program.command('cluster').description('show and change the nodes of a cluster and their shards');
-  const verb = (name: string, description: string, help: Parameters<typeof helpText>[0]) =>
+  const command = (name: string, description: string, help: Parameters<typeof helpText>[0]) =>
     group
       .command(name)
       .description(description)
@@ -26,26 +26,32 @@ export function addCluster(program: Command): void {
       .option('--json', 'print a JSON object instead')
       .addHelpText('after', helpText(help));
 
-  verb('status', 'show nodes, shards and the shard assignment, as one node sees them', {
+  command('status', 'show nodes, shards and the shard assignment, as one node sees them', {
     exitCodes: `${EXIT.ok} every shard is served, ${EXIT.failure} a shard is not, or no server answers.`,
     examples: ['walletd cluster status'],
   }).action((options: ClusterOptions) => conclude(status(options), options));
-  verb('drain <node>', "transfer a node's shards to other nodes and assign it no new ones, until undrain or its exit", {
-    notes: ['The shards move one after the other: cluster status shows the progress. A node does the same on SIGTERM.'],
-    examples: ['walletd cluster drain node-2'],
-  }).action((node: string, options: ClusterOptions) => conclude(ask(options, nodePath(node, 'drain')), options));
-  verb('undrain <node>', 'let a node own shards again', { examples: ['walletd cluster undrain node-2'] }).action(
+  command(
+    'drain <node>',
+    "transfer a node's shards to other nodes and assign it no new ones, until undrain or its exit",
+    {
+      notes: [
+        'The shards move one after the other: cluster status shows the progress. A node does the same on SIGTERM.',
+      ],
+      examples: ['walletd cluster drain node-2'],
+    },
+  ).action((node: string, options: ClusterOptions) => conclude(ask(options, nodePath(node, 'drain')), options));
+  command('undrain <node>', 'let a node own shards again', { examples: ['walletd cluster undrain node-2'] }).action(
     (node: string, options: ClusterOptions) => conclude(ask(options, nodePath(node, 'undrain')), options),
   );
-  verb('move <shard> <node>', 'move a shard to a node and exempt it from balancing', {
+  command('move <shard> <node>', 'move a shard to a node and exempt it from balancing', {
     examples: ['walletd cluster move 7 node-2'],
   }).action((shard: string, node: string, options: ClusterOptions) =>
     conclude(ask(options, `/v1/cluster/shards/${encodeURIComponent(shard)}/move`, { node }), options),
   );
 }
 
-function nodePath(node: string, verb: string): string {
-  return `/v1/cluster/nodes/${encodeURIComponent(node)}/${verb}`;
+function nodePath(node: string, action: string): string {
+  return `/v1/cluster/nodes/${encodeURIComponent(node)}/${action}`;
 }
 
 async function status(options: ClusterOptions): Promise<Outcome> {

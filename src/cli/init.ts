@@ -51,7 +51,7 @@ async function init(address?: string): Promise<void> {
   try {
     // Connect to every master, which loads walletd's Redis functions. The user that later serves the store may not have
     // the right to load them.
-    await store.concerns();
+    await store.warnings();
   } catch (error) {
     throw asStoreError(error as Error, name);
   } finally {

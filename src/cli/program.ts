@@ -6,7 +6,7 @@ import { BUILD } from '../node/settings/version.js';
 import { printable } from './print/printable.js';
 
 /** Commands in the order in which the help lists them. */
-const VERBS: Readonly<Record<string, () => Promise<(program: Command) => void>>> = {
+const COMMANDS: Readonly<Record<string, () => Promise<(program: Command) => void>>> = {
   serve: async () => (await import('./serve.js')).addServe,
   status: async () => (await import('./status.js')).addStatus,
   cluster: async () => (await import('./cluster.js')).addCluster,
@@ -51,9 +51,9 @@ the follower of the backup.`,
     )
     .exitOverride()
     .configureOutput({ outputError: (text, write) => write(concealed(text)), ...output });
-  const isOne = Object.hasOwn(VERBS, called) && called !== NEEDS_ALL;
-  for (const [verb, load] of Object.entries(VERBS)) {
-    if (verb === called || !(isOne || NEED_NO_COMMAND.includes(called))) (await load())(program);
+  const isOne = Object.hasOwn(COMMANDS, called) && called !== NEEDS_ALL;
+  for (const [command, load] of Object.entries(COMMANDS)) {
+    if (command === called || !(isOne || NEED_NO_COMMAND.includes(called))) (await load())(program);
   }
   return program;
 }

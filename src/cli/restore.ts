@@ -247,7 +247,7 @@ function report(
   }
   const newest = newestTime(shards);
   const time = newest === undefined ? 'without any entries' : `as of ${isoTime(newest)}, its newest entry`;
-  const verb = dryRun ? 'would be in' : 'is in';
+  const predicate = dryRun ? 'would be in' : 'is in';
   const untouched = dryRun ? ' Nothing was written.' : '';
   const before = openFormats(meta);
   const another =
@@ -257,7 +257,7 @@ function report(
         `start its nodes with WALLETD_SHARDS=${shards.length}.`;
   return {
     text: () =>
-      `${copyTable(shards)}\n\nStore ${storeId} from ${source}, ${time}, ${verb} ${store}.${untouched}${another}`,
+      `${copyTable(shards)}\n\nStore ${storeId} from ${source}, ${time}, ${predicate} ${store}.${untouched}${another}`,
     json: () => [
       {
         store,

@@ -1,4 +1,4 @@
-import type { Backup, Trouble } from '../admin/console/overview.js';
+import type { Alert, Backup } from '../admin/console/overview.js';
 import { operatorTokens } from '../config/check-together.js';
 import type { Settings } from '../config/schema.js';
 import { activeAlerts } from '../node/overview/active-alerts.js';
@@ -25,13 +25,13 @@ export async function answeringServer(settings: Settings): Promise<OperatorApi |
 export async function look(
   api: OperatorApi,
   backup: Backup,
-): Promise<{ readonly facts: Facts; readonly troubles: readonly Trouble[] }> {
+): Promise<{ readonly facts: Facts; readonly troubles: readonly Alert[] }> {
   // Send both requests at once, so that a hanging server is reported after a single timeout.
   const [readiness, text] = await Promise.all([api.readiness(), api.metrics()]);
   const samples = new Samples(text);
   const nowMs = Date.now();
-  const troubles = activeAlerts(judgedOf(samples, readiness, backup), samples, nowMs);
-  return { facts: factsOf(samples, readiness, nowMs), troubles };
+  const alerts = activeAlerts(judgedOf(samples, readiness, backup), samples, nowMs);
+  return { facts: factsOf(samples, readiness, nowMs), troubles: alerts };
 }
 
 /** The configured server, if it answers and serves this store. A different walletd may be listening on the port. */

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { Trouble } from '../admin/console/overview.js';
+import type { Alert } from '../admin/console/overview.js';
 import { loadSettings } from '../config/load.js';
 import { readBackup } from '../node/overview/backup-file.js';
 import { EXIT } from '../node/settings/exit-codes.js';
@@ -55,7 +55,7 @@ async function status({ server, shard }: StatusOptions): Promise<Outcome> {
   if (shard !== undefined) return explained(await api.readiness(), shard);
   const { facts, troubles } = await look(api, readBackup(settings.backup.metricsFile));
   const isHealthy = troubles.every(({ urgency }) => urgency !== 'now');
-  const of = (which: Trouble['urgency']) =>
+  const of = (which: Alert['urgency']) =>
     troubles.filter(({ urgency }) => urgency === which).map(({ what, action }) => `${what} ${action}`);
   return {
     text: () => [headline(facts, url), table(facts), verdict(troubles)].join('\n\n'),
@@ -159,9 +159,9 @@ function table(facts: Facts): string {
   return formatTable(['', '', ''], rows).replace(/^\s*\n/, '');
 }
 
-function verdict(troubles: readonly Trouble[]): string {
-  if (troubles.length === 0) return 'All is well.';
-  return troubles.map(({ urgency, what, action }) => `${WORDS[urgency]} ${what} ${action}`).join('\n');
+function verdict(alerts: readonly Alert[]): string {
+  if (alerts.length === 0) return 'All is well.';
+  return alerts.map(({ urgency, what, action }) => `${WORDS[urgency]} ${what} ${action}`).join('\n');
 }
 
 function number(value: number): string {

@@ -17,9 +17,9 @@ export function isOtherArchive(one: ArchiveId, other: ArchiveId): boolean {
 /**
  * The archive that the cluster's logs may rely on: `before`, or else one that a member has. Undefined if none is known.
  */
-export function archiveOf(told: Iterable<ArchiveId>, before: string | undefined): string | undefined {
+export function archiveOf(reported: Iterable<ArchiveId>, before: string | undefined): string | undefined {
   if (before !== undefined && before !== UNSEEN_ARCHIVE) return before;
   // Prefer an archive that has answered. Sort, so that every node chooses the same one.
-  const [id] = [...told].filter((one) => typeof one === 'string').sort((a, b) => (a > b ? -1 : 1));
+  const [id] = [...reported].filter((one) => typeof one === 'string').sort((a, b) => (a > b ? -1 : 1));
   return id ?? before;
 }

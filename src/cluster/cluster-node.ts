@@ -11,13 +11,14 @@ import type { Explanation } from '../replica/explain.js';
 import { tagOf } from '../replica/tag-of.js';
 import { BACKGROUND, type SnapshotResult } from '../snapshot/snapshotter.js';
 import type { Shards } from '../threads/shards.js';
+import { AcknowledgedHere } from './acknowledged-here.js';
 import { isOtherArchive } from './archive-ids.js';
 import { CallServer } from './call-server.js';
 import type { ClusterMeasures } from './cluster-measures.js';
 import { type ClusterStatus, clusterStatus } from './cluster-status.js';
 import { FollowerLag } from './follower-lag.js';
 import { isKnownMessage } from './known-messages.js';
-import { BEAT_MS, Membership } from './membership.js';
+import { HEARTBEAT_MS, Membership } from './membership.js';
 import { MissingMembers } from './missing-members.js';
 import { type Move, MoveHistory } from './move-history.js';
 import { Ownership, type OwnershipObserver } from './ownership.js';
@@ -30,7 +31,6 @@ import { Retentions } from './retentions.js';
 import { Router } from './router.js';
 import { Routes } from './routes.js';
 import { SnapshotRound } from './snapshot-round.js';
-import { Told } from './told.js';
 import { Watch } from './watch.js';
 
 export interface ClusterNodeDeps {
@@ -97,7 +97,7 @@ interface Peer {
 export class ClusterNode implements PeerEvents {
   readonly router: Router;
   private readonly watch = new Watch();
-  private readonly told: Told;
+  private readonly acknowledgedHere: AcknowledgedHere;
   private readonly routes = new Routes();
   private readonly clocks = new PeerClocks();
   private readonly times = new PeerTimes();
@@ -127,7 +127,7 @@ export class ClusterNode implements PeerEvents {
 
   constructor(private readonly deps: ClusterNodeDeps) {
     const { tag, shardCount, table, local, clock, timers, log, settings } = deps;
-    this.told = new Told(deps.acknowledged);
+    this.acknowledgedHere = new AcknowledgedHere(deps.acknowledged);
     this.links = deps.makeLinks(this);
     const send = (to: string, message: PeerMessage) => this.links.send(to, message);
     const broadcast = (message: PeerMessage) => this.broadcast(message);
@@ -147,7 +147,7 @@ export class ClusterNode implements PeerEvents {
       shardCount,
       local,
       watch: this.watch,
-      told: this.told,
+      acknowledged: this.acknowledgedHere,
       view: () => this.membership.view,
       isLinked: (peer) => this.links.isUp(peer),
       send,
@@ -211,7 +211,7 @@ export class ClusterNode implements PeerEvents {
     const port = await this.links.listen();
     this.port = this.deps.advertisedPort ?? port;
     await this.membership.join();
-    this.cancels = [timers.every(TICK_MS, () => this.tick()), timers.every(BEAT_MS, () => this.pulse())];
+    this.cancels = [timers.every(TICK_MS, () => this.tick()), timers.every(HEARTBEAT_MS, () => this.sendHeartbeat())];
   }
 
   /**
@@ -254,7 +254,7 @@ export class ClusterNode implements PeerEvents {
 
   /** By shard: the newest entry that any node may have acknowledged, as far as this node knows. */
   get acknowledged(): ReadonlyMap<number, Position> {
-    return this.told.all;
+    return this.acknowledgedHere.all;
   }
 
   /** Clocks and retentions of the other members, for irreversible actions. */
@@ -269,7 +269,7 @@ export class ClusterNode implements PeerEvents {
     const { tag, shardCount, clock } = this.deps;
     const { view, seesTable } = this.membership;
     if (view === undefined) return undefined;
-    const { watch, routes, told } = this;
+    const { watch, routes, acknowledgedHere } = this;
     const isLinked = (peer: string) => this.links.isUp(peer);
     return clusterStatus({
       tag,
@@ -278,7 +278,7 @@ export class ClusterNode implements PeerEvents {
       view,
       watch,
       routes,
-      told,
+      acknowledged: acknowledgedHere,
       isLinked,
       nowMs: clock.monotonicMs(),
     });
@@ -306,7 +306,7 @@ export class ClusterNode implements PeerEvents {
       seesTable,
       unowned: shards.filter((shard) => !this.isServedInSight(shard)).length,
       unfollowed: settings.followers === 0 ? 0 : shards.filter((shard) => !isFollowed(shard)).length,
-      following: this.lag.of(local.status(), this.told, nowMs),
+      following: this.lag.of(local.status(), this.acknowledgedHere, nowMs),
       parked: this.router.parked,
       forwarded: this.router.forwarded,
       resent: this.router.resent,
@@ -345,7 +345,7 @@ export class ClusterNode implements PeerEvents {
     const endMs = clock.monotonicMs() + timeoutMs;
     this.isLeaving = true;
     await this.membership
-      .tell()
+      .sendHeartbeat()
       .catch((error) =>
         log.warn(
           { code: 'leave-not-announced', error: messageOf(error) },
@@ -430,7 +430,7 @@ export class ClusterNode implements PeerEvents {
     const nowMs = this.deps.clock.monotonicMs();
     if (view === undefined) return;
     this.missing.look(view, (tag) => tag !== this.deps.tag && this.watch.isGone(tag, nowMs));
-    this.lag.of(this.deps.local.status(), this.told, nowMs);
+    this.lag.of(this.deps.local.status(), this.acknowledgedHere, nowMs);
     this.ownership.tick();
     this.planner.tick(view, this.ownership.lost());
   }
@@ -553,14 +553,14 @@ export class ClusterNode implements PeerEvents {
       serving.map(({ shard, head }) => [shard, head.lsn.epoch]),
     );
     for (const { shard, head } of serving) {
-      this.told.note(shard, head);
+      this.acknowledgedHere.note(shard, head);
       // Repeat the announcement, because the `own` message of this shard may have been lost while the link was down.
       this.ownership.ownedBy(tag, shard, head.lsn.epoch);
     }
     this.router.flush();
   }
 
-  private pulse(): void {
+  private sendHeartbeat(): void {
     this.broadcast(this.newHeartbeat());
   }
 
@@ -667,7 +667,7 @@ export class ClusterNode implements PeerEvents {
     const { shardCount, headOf, onForeignOwners } = this.deps;
     if (this.isMember(tagOf(head))) return;
     // Wait, because the process may be a new member, which appears in the registry within this time.
-    await delay(this.deps.timers, 2 * BEAT_MS);
+    await delay(this.deps.timers, 2 * HEARTBEAT_MS);
     const heads = await Promise.all(Array.from({ length: shardCount }, (_, other) => headOf(other))).catch(() => []);
     if (heads.length > 0 && heads.every((one) => !this.isMember(tagOf(one)))) onForeignOwners(shard, takenBy);
   }

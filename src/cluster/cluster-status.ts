@@ -1,8 +1,8 @@
 import { formatLsn } from '../ports/lsn.js';
 import type { RegistryView } from '../ports/table.js';
-import { NOBODY } from './plan.js';
+import type { AcknowledgedHere } from './acknowledged-here.js';
+import { NO_OWNER } from './plan.js';
 import type { Routes } from './routes.js';
-import type { Told } from './told.js';
 import type { Watch } from './watch.js';
 
 export type NodeState = 'up' | 'draining' | 'leaving' | 'gone';
@@ -52,20 +52,20 @@ export interface StatusFacts {
   readonly view: RegistryView;
   readonly watch: Watch;
   readonly routes: Routes;
-  readonly told: Told;
+  readonly acknowledged: AcknowledgedHere;
   readonly isLinked: (tag: string) => boolean;
   readonly nowMs: number;
 }
 
 export function clusterStatus(facts: StatusFacts): ClusterStatus {
-  const { tag: here, shardCount, view, watch, routes, told, isLinked, nowMs } = facts;
+  const { tag: here, shardCount, view, watch, routes, acknowledged, isLinked, nowMs } = facts;
   const { members, plan, drained } = view;
   const nameOf = (tag: string | undefined) => {
-    if (tag === undefined || tag === NOBODY) return null;
+    if (tag === undefined || tag === NO_OWNER) return null;
     return members.get(tag)?.name ?? tag;
   };
   const shards = Array.from({ length: shardCount }, (_, shard) => {
-    const position = told.of(shard);
+    const position = acknowledged.of(shard);
     return {
       shard,
       owner: nameOf(routes.of(shard)),

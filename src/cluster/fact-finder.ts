@@ -5,15 +5,15 @@ import type { Replica } from '../replica/replica.js';
 import { tagOf } from '../replica/tag-of.js';
 import { HANDOVERS_MAX } from '../replica/timers.js';
 import type { ShardStatus, Shards } from '../threads/shards.js';
-import { NOBODY } from './plan.js';
-import type { Told } from './told.js';
+import type { AcknowledgedHere } from './acknowledged-here.js';
+import { NO_OWNER } from './plan.js';
 import type { Watch } from './watch.js';
 
 export interface FactDeps {
   readonly tag: string;
   readonly local: Pick<Shards, 'move' | 'status' | 'isMemoryFull'>;
   readonly watch: Watch;
-  readonly told: Told;
+  readonly acknowledged: AcknowledgedHere;
   /** Undefined until the registry has answered. */
   readonly view: () => RegistryView | undefined;
   readonly isLinked: (tag: string) => boolean;
@@ -76,23 +76,23 @@ export class FactFinder {
   hasOtherTaker(shard: number, nowMs: number): boolean {
     const { tag, view, watch } = this.deps;
     const plan = view()?.plan;
-    const takers = [plan?.owners[shard] ?? NOBODY, ...(plan?.followers[shard] ?? [])];
-    return takers.some((taker) => taker !== NOBODY && taker !== tag && !watch.isGone(taker, nowMs));
+    const takers = [plan?.owners[shard] ?? NO_OWNER, ...(plan?.followers[shard] ?? [])];
+    return takers.some((taker) => taker !== NO_OWNER && taker !== tag && !watch.isGone(taker, nowMs));
   }
 
   private factsOf(shard: number, shared: Shared): Facts {
-    const { tag, watch, told } = this.deps;
+    const { tag, watch, acknowledged } = this.deps;
     const { nowMs, view, isClockSane, loadsOwn, mayHandOver, isGone } = shared;
     const status = shared.statuses[shard] as ShardStatus;
     const role = this.roleOf(shard);
     const head = watch.headOf(shard);
     const recorded = view?.claims.get(shard);
-    const owner = recorded?.tag ?? NOBODY;
-    const isOthers = owner !== NOBODY && owner !== tag;
+    const owner = recorded?.tag ?? NO_OWNER;
+    const isOthers = owner !== NO_OWNER && owner !== tag;
     const replica = this.replicas[shard] as Replica;
     // The transition may find that the shard's thread has just ended.
     const mayBeLost = replica.isHeld || nowMs < replica.lostUntilMs;
-    if (status.head !== undefined && status.state === 'serving') told.note(shard, status.head);
+    if (status.head !== undefined && status.state === 'serving') acknowledged.note(shard, status.head);
     return {
       nowMs,
       me: tag,
@@ -102,8 +102,8 @@ export class FactFinder {
       holder: role === 'owner' && status.state === 'following' ? this.holderOf(shard, shared) : 'unknown',
       head,
       holderName: this.holderNameOf(shard, view),
-      isLogIdle: watch.isStill(shard, nowMs),
-      acknowledged: told.of(shard),
+      isLogIdle: watch.isIdle(shard, nowMs),
+      acknowledged: acknowledged.of(shard),
       recorded,
       newOwner: this.newOwnerOf(shard, shared),
       hasOtherTaker: mayBeLost && this.hasOtherTaker(shard, nowMs),
@@ -125,7 +125,7 @@ export class FactFinder {
     if (head === undefined) return 'unknown';
     const holder = tagOf(head);
     const claim = view?.claims.get(shard);
-    if (head.lsn.epoch === 0 || (claim?.epoch === head.lsn.epoch && claim.tag === NOBODY)) return 'nobody';
+    if (head.lsn.epoch === 0 || (claim?.epoch === head.lsn.epoch && claim.tag === NO_OWNER)) return 'nobody';
     if (holder === tag) return 'me';
     if (watch.isStuck(holder, shard)) return 'stuck';
     return isGone(holder) ? 'gone' : 'alive';
@@ -140,8 +140,8 @@ export class FactFinder {
 
   private newOwnerOf(shard: number, { view, nowMs, isGone }: Shared): NewOwner | undefined {
     const { tag, isLinked, toTheirClock } = this.deps;
-    const owner = view?.plan?.owners[shard] ?? NOBODY;
-    if (owner === NOBODY || owner === tag) return undefined;
+    const owner = view?.plan?.owners[shard] ?? NO_OWNER;
+    if (owner === NO_OWNER || owner === tag) return undefined;
     const theirMs = toTheirClock(owner, nowMs);
     const clockAheadMs = theirMs === undefined ? undefined : theirMs - nowMs;
     return { tag: owner, isLinked: isLinked(owner), isGone: isGone(owner), clockAheadMs };

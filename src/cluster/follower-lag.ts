@@ -1,5 +1,5 @@
 import type { ShardStatus } from '../threads/shards.js';
-import type { Told } from './told.js';
+import type { AcknowledgedHere } from './acknowledged-here.js';
 
 interface Lag {
   readonly shard: number;
@@ -13,10 +13,10 @@ export class FollowerLag {
   private readonly behind = new Map<number, { readonly sinceMs: number; readonly sequence: number }>();
 
   /** Must be called regularly. The resolution of the times is the interval between calls. */
-  of(shards: readonly ShardStatus[], told: Told, nowMs: number): Lag[] {
+  of(shards: readonly ShardStatus[], acknowledged: AcknowledgedHere, nowMs: number): Lag[] {
     const lags: Lag[] = [];
     for (const { shard, state, head } of shards) {
-      const toldTo = told.of(shard)?.lsn.sequence ?? 0;
+      const acknowledgedTo = acknowledged.of(shard)?.lsn.sequence ?? 0;
       const at = head?.lsn.sequence ?? 0;
       if (state !== 'following') {
         this.behind.delete(shard);
@@ -25,9 +25,10 @@ export class FollowerLag {
       const known = this.behind.get(shard);
       // A follower that has reached the recorded sequence has caught up. If it lacks entries now, a new lag starts.
       if (at >= (known?.sequence ?? 0)) this.behind.delete(shard);
-      if (toldTo > at && !this.behind.has(shard)) this.behind.set(shard, { sinceMs: nowMs, sequence: toldTo });
+      if (acknowledgedTo > at && !this.behind.has(shard))
+        this.behind.set(shard, { sinceMs: nowMs, sequence: acknowledgedTo });
       const sinceMs = this.behind.get(shard)?.sinceMs ?? nowMs;
-      lags.push({ shard, entriesBehind: Math.max(0, toldTo - at), behindMs: nowMs - sinceMs });
+      lags.push({ shard, entriesBehind: Math.max(0, acknowledgedTo - at), behindMs: nowMs - sinceMs });
     }
     return lags;
   }

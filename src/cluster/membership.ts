@@ -19,7 +19,7 @@ export interface MembershipDeps {
   readonly log: Logger;
 }
 
-export const BEAT_MS = 200;
+export const HEARTBEAT_MS = 200;
 /** Interval between reads of the registry while a member is suspected dead. */
 const HASTE_MS = 50;
 /** Minimum interval between two writes of this member's record. */
@@ -40,7 +40,7 @@ export class Membership {
   /** The newest view that this node has read. */
   view: RegistryView | undefined = undefined;
   private seenMs = Number.NEGATIVE_INFINITY;
-  private beats = 0;
+  private heartbeats = 0;
   private askedMs = Number.NEGATIVE_INFINITY;
   private asking: Promise<void> | undefined = undefined;
   /** True if the registry must be read at the next tick, because something may have changed. */
@@ -78,7 +78,7 @@ export class Membership {
   }
 
   /** Writes this member's record at once. */
-  async tell(): Promise<void> {
+  async sendHeartbeat(): Promise<void> {
     await this.write();
   }
 
@@ -102,7 +102,8 @@ export class Membership {
       if (sinceMs >= UNANSWERED_MS) watch.registrySilent(nowMs);
       return;
     }
-    if (this.isHasty || sinceMs >= BEAT_MS || (sinceMs >= HASTE_MS && this.isAnyMemberSuspect(nowMs))) void this.ask();
+    if (this.isHasty || sinceMs >= HEARTBEAT_MS || (sinceMs >= HASTE_MS && this.isAnyMemberSuspect(nowMs)))
+      void this.ask();
   }
 
   private isAnyMemberSuspect(nowMs: number): boolean {
@@ -125,7 +126,7 @@ export class Membership {
     this.isHasty = false;
     this.askedMs = clock.monotonicMs();
     try {
-      const answer = await table.beat(tag, String(++this.beats), this.view?.version ?? '');
+      const answer = await table.heartbeat(tag, String(++this.heartbeats), this.view?.version ?? '');
       const nowMs = clock.monotonicMs();
       if (this.problem !== undefined) log.info({}, 'membership registry answers again');
       this.problem = undefined;
@@ -138,7 +139,7 @@ export class Membership {
         await this.write();
         this.isHasty = true;
       } else {
-        watch.heartbeatsRead(answer.beats, nowMs);
+        watch.heartbeatsRead(answer.heartbeats, nowMs);
         if (answer.view !== undefined) this.view = answer.view;
         if (this.view !== undefined) this.deps.onView(this.view);
         await this.writeIfChanged(nowMs);

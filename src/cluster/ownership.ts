@@ -248,10 +248,10 @@ export class Ownership {
 
   /** Returns the result of a command to its replica. All replicas then act at once, without waiting for a tick. */
   private ended(move: Move, result: MoveResult): void {
-    const { watch, told, clock } = this.deps;
+    const { watch, acknowledged, clock } = this.deps;
     const { shard, type } = move;
     if (result.type === 'conflict' || result.type === 'short') watch.headSeen(shard, result.head, clock.monotonicMs());
-    if (result.type === 'still') told.note(shard, result.head);
+    if (result.type === 'still') acknowledged.note(shard, result.head);
     this.give(shard, { type: 'result', of: type, result });
     this.tick();
   }

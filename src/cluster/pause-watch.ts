@@ -4,7 +4,7 @@ export const PAUSE_MIN_MS = 500;
  * During this many heartbeats of a new peer, the estimate of its clock may rise freely. The first heartbeats can be
  * late, which makes the clock look behind.
  */
-const FIRST_PULSES = 5;
+const FIRST_HEARTBEATS = 5;
 /**
  * Maximum rate at which the estimate of a peer's clock may rise; real clocks drift far less. Heartbeats that a pause
  * held back arrive together after it, and each one reveals a little more of the pause.
@@ -14,12 +14,12 @@ const DRIFT = 0.01;
  * If a peer's clock has been behind for this many heartbeats (30 s), that peer was paused without noticing, and its new
  * clock is adopted.
  */
-const BEHIND_PULSES = 150;
+const BEHIND_HEARTBEATS = 150;
 /**
  * If a peer's clock has been ahead for this many heartbeats while most other clocks are not, this machine was not
  * paused, and the peer's new clock is adopted.
  */
-const AHEAD_PULSES = 25;
+const AHEAD_HEARTBEATS = 25;
 
 /** Maximum number of remembered peers, including processes that have ended. */
 const KEPT_MAX = 256;
@@ -31,7 +31,7 @@ interface Seen {
    */
   latest: number;
   most: number;
-  pulses: number;
+  heartbeats: number;
   heardMs: number;
   isUp: boolean;
   /** Number of consecutive heartbeats that differed from `most` by at least `PAUSE_MIN_MS`. */
@@ -52,13 +52,13 @@ export class PauseWatch {
    */
   heard(tag: string, clockMs: number, nowMs: number): number {
     const latest = clockMs - nowMs;
-    const seen = this.seen.get(tag) ?? { latest, most: latest, pulses: 0, heardMs: nowMs, isUp: true, apart: 0 };
+    const seen = this.seen.get(tag) ?? { latest, most: latest, heartbeats: 0, heardMs: nowMs, isUp: true, apart: 0 };
     this.seen.set(tag, seen);
     seen.latest = latest;
     seen.isUp = true;
-    seen.pulses++;
+    seen.heartbeats++;
     const jumpMs = latest - seen.most;
-    if (seen.pulses <= FIRST_PULSES) seen.most = Math.max(seen.most, latest);
+    if (seen.heartbeats <= FIRST_HEARTBEATS) seen.most = Math.max(seen.most, latest);
     else if (Math.abs(jumpMs) >= PAUSE_MIN_MS) this.noteApart(seen, jumpMs);
     else {
       const risen = seen.most + (nowMs - seen.heardMs) * DRIFT;
@@ -88,7 +88,7 @@ export class PauseWatch {
 
   private noteApart(seen: Seen, jumpMs: number): void {
     seen.apart++;
-    if (seen.apart < (jumpMs > 0 ? AHEAD_PULSES : BEHIND_PULSES)) return;
+    if (seen.apart < (jumpMs > 0 ? AHEAD_HEARTBEATS : BEHIND_HEARTBEATS)) return;
     seen.most = seen.latest;
     seen.apart = 0;
   }

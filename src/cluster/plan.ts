@@ -29,7 +29,7 @@ export interface PlanInput {
   readonly archiveId: string | undefined;
 }
 
-export const NOBODY = '';
+export const NO_OWNER = '';
 
 /**
  * Assigns an owner and followers to each shard.
@@ -55,11 +55,11 @@ export function makePlan(input: PlanInput): Owners {
     const isStuck = stuck.has(shard) && planned === serving;
     const keeps = (tag: string | undefined) => isHost(tag) && (tag === serving || mayTake(tag));
     const owner = isStuck ? undefined : [refused.has(shard) ? undefined : planned, serving].find(keeps);
-    owners.push(owner ?? NOBODY);
+    owners.push(owner ?? NO_OWNER);
     if (owner !== undefined) count(owner);
   }
   for (let shard = 0; shard < shards; shard++) {
-    if (owners[shard] !== NOBODY) continue;
+    if (owners[shard] !== NO_OWNER) continue;
     const former = stuck.has(shard) ? input.ownerOf(shard) : undefined;
     const refusing = refused.has(shard) ? before?.owners[shard] : undefined;
     const others = hosts.filter(({ tag }) => tag !== former && tag !== refusing && mayTake(tag));
@@ -71,7 +71,7 @@ export function makePlan(input: PlanInput): Owners {
     // or have memory again.
     const mayTryAgain = (tag: string | undefined) => isHost(tag) && (tag === former || suits(tag));
     const owner = least(candidates, shard, load) ?? [former, refusing].find(mayTryAgain);
-    owners[shard] = owner ?? NOBODY;
+    owners[shard] = owner ?? NO_OWNER;
     if (owner !== undefined) count(owner);
   }
   const pinned = (before?.pinned ?? []).filter((shard) => owners[shard] === before?.owners[shard]);
@@ -152,7 +152,7 @@ function followersOf(
   const zones = new Map(hosts.map(({ tag, zone }) => [tag, zone]));
   const roomy = hosts.filter((member) => !member.isFull && !isOtherArchive(member.archiveId, archiveId));
   const followers = owners.map((owner, shard) => {
-    const others = owner === NOBODY ? [] : roomy.filter(({ tag }) => tag !== owner).map(({ tag }) => tag);
+    const others = owner === NO_OWNER ? [] : roomy.filter(({ tag }) => tag !== owner).map(({ tag }) => tag);
     const former = before?.owners[shard];
     // Keep the former owner as a follower if possible, because it still has the shard's wallets in memory.
     const had = [...(before?.followers[shard] ?? []), ...(former === undefined ? [] : [former])];
@@ -162,7 +162,7 @@ function followersOf(
   });
   for (const [shard, kept] of followers.entries()) {
     const owner = owners[shard] as string;
-    while (owner !== NOBODY && kept.length < wanted) {
+    while (owner !== NO_OWNER && kept.length < wanted) {
       const free = roomy.filter(({ tag }) => tag !== owner && !kept.includes(tag));
       const elsewhere = free.filter(({ zone }) => zone !== '' && zone !== zones.get(owner));
       const next = least(elsewhere, shard, load) ?? least(free, shard, load);

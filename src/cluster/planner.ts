@@ -3,7 +3,7 @@ import type { Logger } from '../base/logger.js';
 import { messageOf } from '../base/message-of.js';
 import type { Plan, RegistryView } from '../ports/table.js';
 import { archiveOf } from './archive-ids.js';
-import { makePlan, NOBODY, type Owners, type PlanInput, type PlanMember } from './plan.js';
+import { makePlan, NO_OWNER, type Owners, type PlanInput, type PlanMember } from './plan.js';
 import type { Watch } from './watch.js';
 
 export interface PlannerSettings {
@@ -108,7 +108,7 @@ export class Planner {
     const owners = plan.owners.with(shard, to);
     const followers = (plan.followers[shard] ?? []).filter((tag) => tag !== to);
     // Make the former owner a follower, because it still has the shard's wallets in memory.
-    if (former !== NOBODY && !followers.includes(former)) followers.unshift(former);
+    if (former !== NO_OWNER && !followers.includes(former)) followers.unshift(former);
     const pinned = [...plan.pinned.filter((other) => other !== shard), shard];
     const why = `shard ${shard} was moved by an operator`;
     return await this.put(view, {
@@ -221,7 +221,7 @@ export class Planner {
     const stuck = new Set<number>(lost);
     for (let shard = 0; shard < shardCount; shard++) {
       const owner = claims.get(shard)?.tag;
-      if (owner === undefined || owner === NOBODY || owner === tag) continue;
+      if (owner === undefined || owner === NO_OWNER || owner === tag) continue;
       // Require that this node reaches the log. Otherwise perhaps no member can, and moving the shard would not help.
       if (watch.isStuck(owner, shard) && reaches(shard)) stuck.add(shard);
     }
@@ -297,7 +297,7 @@ function whyOf(
   const isLeaving = (tag: string) => members.get(tag)?.isLeaving === true || drained.has(tag);
   const left = new Set(moved.map((shard) => plan.owners[shard] as string).filter(isLeaving));
   if (left.size > 0) return `${[...left].map(nameOf).join(', ')} drained`;
-  if (moved.some((shard) => plan.owners[shard] === NOBODY)) return 'a shard had no owner';
+  if (moved.some((shard) => plan.owners[shard] === NO_OWNER)) return 'a shard had no owner';
   if (moved.length > 0) return 'balance';
   if (format !== plan.format) return `format ${format}`;
   return isSame(planned, plan) ? 'archive' : 'followers';

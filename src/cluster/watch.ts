@@ -19,7 +19,7 @@ const REACHED_MS = 500;
 const STEADY_MS = 500;
 
 interface SeenHeartbeat {
-  readonly beat: string;
+  readonly counter: string;
   readonly sinceMs: number;
   readonly reads: number;
   /** True if the counter has changed since this member began to monitor it. */
@@ -47,19 +47,19 @@ interface SeenHead {
  * taken if their logs are idle as well.
  */
 export class Watch {
-  private readonly beats = new Map<string, SeenHeartbeat>();
+  private readonly heartbeats = new Map<string, SeenHeartbeat>();
   private readonly links = new Map<string, SeenLink>();
   private readonly heads = new Map<number, SeenHead>();
   /** By tag: the shards whose logs the member says it cannot reach. */
   private readonly stuck = new Map<string, ReadonlySet<number>>();
 
   heartbeatsRead(beats: HeartbeatCounters, nowMs: number): void {
-    for (const [tag, beat] of beats) {
-      const seen = this.beats.get(tag);
-      if (seen?.beat === beat) this.beats.set(tag, { ...seen, reads: seen.reads + 1 });
-      else this.beats.set(tag, { beat, sinceMs: nowMs, reads: 0, hasMoved: seen !== undefined });
+    for (const [tag, counter] of beats) {
+      const seen = this.heartbeats.get(tag);
+      if (seen?.counter === counter) this.heartbeats.set(tag, { ...seen, reads: seen.reads + 1 });
+      else this.heartbeats.set(tag, { counter, sinceMs: nowMs, reads: 0, hasMoved: seen !== undefined });
     }
-    for (const tag of this.beats.keys()) if (!beats.has(tag)) this.beats.delete(tag);
+    for (const tag of this.heartbeats.keys()) if (!beats.has(tag)) this.heartbeats.delete(tag);
   }
 
   /**
@@ -67,7 +67,7 @@ export class Watch {
    * from now on.
    */
   registrySilent(nowMs: number): void {
-    for (const [tag, seen] of this.beats) this.beats.set(tag, { ...seen, sinceMs: nowMs, reads: 0 });
+    for (const [tag, seen] of this.heartbeats) this.heartbeats.set(tag, { ...seen, sinceMs: nowMs, reads: 0 });
     for (const [shard, seen] of this.heads) this.heads.set(shard, { ...seen, sinceMs: nowMs });
   }
 
@@ -117,14 +117,14 @@ export class Watch {
     return this.isReached(shard, nowMs) && nowMs - (this.heads.get(shard)?.reachedMs ?? nowMs) >= STEADY_MS;
   }
 
-  isStill(shard: number, nowMs: number): boolean {
+  isIdle(shard: number, nowMs: number): boolean {
     const seen = this.heads.get(shard);
     return seen !== undefined && seen.seenMs - seen.sinceMs >= QUIET_MS && this.isReached(shard, nowMs);
   }
 
   /** True if the member has shown life since this node began to monitor it. */
   hasLived(tag: string): boolean {
-    return this.beats.get(tag)?.hasMoved === true || this.heardMs(tag) > Number.NEGATIVE_INFINITY;
+    return this.heartbeats.get(tag)?.hasMoved === true || this.heardMs(tag) > Number.NEGATIVE_INFINITY;
   }
 
   /** True if the member may be dead. */
@@ -141,11 +141,11 @@ export class Watch {
    * life.
    */
   isGone(tag: string, nowMs: number): boolean {
-    const beat = this.beats.get(tag);
-    if (beat === undefined) return this.isRefused(tag) || !this.isHeard(tag, nowMs);
-    const silentMs = nowMs - beat.sinceMs;
-    if (this.isRefused(tag)) return silentMs >= REFUSED_MS && beat.reads >= REFUSED_READS;
-    return silentMs >= SILENT_MS && beat.reads >= SILENT_READS && !this.isHeard(tag, nowMs);
+    const counter = this.heartbeats.get(tag);
+    if (counter === undefined) return this.isRefused(tag) || !this.isHeard(tag, nowMs);
+    const silentMs = nowMs - counter.sinceMs;
+    if (this.isRefused(tag)) return silentMs >= REFUSED_MS && counter.reads >= REFUSED_READS;
+    return silentMs >= SILENT_MS && counter.reads >= SILENT_READS && !this.isHeard(tag, nowMs);
   }
 
   /** True if the link has been heard within the last second. */

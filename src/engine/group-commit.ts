@@ -7,14 +7,14 @@ export interface FlushMember {
    * Returns the member's append for the next flush. If the outcome of the last append is unknown, returns the same
    * append again.
    */
-  depart(): Append | undefined;
+  takeAppend(): Append | undefined;
   /**
    * Receives the outcome of `append`, this member's part of the last flush. A member that must retry calls `request`
    * again.
    */
-  land(append: Append, outcome: AppendOutcome, tookMs: number): void;
+  appendCompleted(append: Append, outcome: AppendOutcome, tookMs: number): void;
   /** Releases the replies of the append that has just completed. */
-  tell(): void;
+  releaseReplies(): void;
 }
 
 /** Runs `callback` once this event-loop iteration has handled all its events. */
@@ -43,7 +43,7 @@ const FLUSH_WAIT_MS = 2;
  * Measured with 128 connections on 2 cores: flushing each of 16 logs separately reduces throughput by a third.
  */
 export class GroupCommit {
-  private readonly lanes = new Map<number, AppendQueue>();
+  private readonly queues = new Map<number, AppendQueue>();
   /**
    * The append queue of each member. A member with a pending append changes queues only after that append completes.
    */
@@ -58,25 +58,25 @@ export class GroupCommit {
 
   private settled(member: FlushMember): AppendQueue {
     const id = this.deps.wal.appendQueueOf(member.id);
-    let lane = this.lanes.get(id);
-    if (lane === undefined) {
-      lane = new AppendQueue(id, this.deps, (landed) => this.landed(landed));
-      this.lanes.set(id, lane);
+    let queue = this.queues.get(id);
+    if (queue === undefined) {
+      queue = new AppendQueue(id, this.deps, (moved) => this.rehome(moved));
+      this.queues.set(id, queue);
     }
-    this.homes.set(member, lane);
-    return lane;
+    this.homes.set(member, queue);
+    return queue;
   }
 
   /**
    * After an append completes, moves the member to a different append queue if its shard has moved to a different
    * server.
    */
-  private landed(member: FlushMember): void {
+  private rehome(member: FlushMember): void {
     const home = this.homes.get(member);
     if (home === undefined || home.id === this.deps.wal.appendQueueOf(member.id)) return;
     const isWaiting = home.leave(member);
-    const lane = this.settled(member);
-    if (isWaiting) lane.request(member);
+    const queue = this.settled(member);
+    if (isWaiting) queue.request(member);
   }
 }
 
@@ -96,7 +96,7 @@ class AppendQueue {
   /** Members with commands for the next flush. */
   private waiting = new Set<FlushMember>();
   private isScheduled = false;
-  private isFlying = false;
+  private isFlushing = false;
   private backoffMs = 0;
   /** Number of commands in the next flush so far. */
   private commands = 0;
@@ -104,13 +104,13 @@ class AppendQueue {
   constructor(
     readonly id: number,
     private readonly deps: GroupCommitDeps,
-    private readonly onLanded: (member: FlushMember) => void,
+    private readonly onCompleted: (member: FlushMember) => void,
   ) {}
 
   request(member: FlushMember): void {
     this.waiting.add(member);
     this.commands++;
-    if (this.isScheduled || this.isFlying) return;
+    if (this.isScheduled || this.isFlushing) return;
     this.isScheduled = true;
     this.awaitQuietTurn(this.commands, this.deps.monotonicMs() + FLUSH_WAIT_MS);
   }
@@ -120,62 +120,62 @@ class AppendQueue {
     return this.waiting.delete(member);
   }
 
-  private awaitQuietTurn(commandsBefore: number, departsByMs: number): void {
+  private awaitQuietTurn(commandsBefore: number, flushByMs: number): void {
     this.deps.defer(() => {
       const isQuiet = this.commands === commandsBefore;
-      if (isQuiet || this.commands >= FLUSH_COMMANDS || this.deps.monotonicMs() >= departsByMs) {
-        this.depart();
+      if (isQuiet || this.commands >= FLUSH_COMMANDS || this.deps.monotonicMs() >= flushByMs) {
+        this.flush();
         if (isQuiet) this.deps.onQuiet();
       } else {
-        this.awaitQuietTurn(this.commands, departsByMs);
+        this.awaitQuietTurn(this.commands, flushByMs);
       }
     });
   }
 
-  private async fly(): Promise<void> {
+  private async flushAll(): Promise<void> {
     const { monotonicMs } = this.deps;
     const asked = this.waiting;
-    const travellers: FlushMember[] = [];
+    const flushed: FlushMember[] = [];
     const appends: Append[] = [];
     // Reset the count first, because a member that builds its append takes requests from its mailbox, and these
     // requests already count towards the next flush.
     this.waiting = new Set();
-    this.isFlying = true;
+    this.isFlushing = true;
     this.commands = 0;
     for (const member of asked) {
-      const append = member.depart();
+      const append = member.takeAppend();
       if (append === undefined) continue;
-      travellers.push(member);
+      flushed.push(member);
       appends.push(append);
     }
-    const departedMs = monotonicMs();
+    const flushedMs = monotonicMs();
     const outcomes = appends.length === 0 ? [] : await this.outcomesOf(appends);
-    const tookMs = monotonicMs() - departedMs;
-    this.isFlying = false;
+    const tookMs = monotonicMs() - flushedMs;
+    this.isFlushing = false;
     this.isScheduled = true;
     let failures = 0;
-    for (let i = 0; i < travellers.length; i++) {
-      const member = travellers[i] as FlushMember;
+    for (let i = 0; i < flushed.length; i++) {
+      const member = flushed[i] as FlushMember;
       const outcome = outcomes[i] as AppendOutcome;
       if (outcome.type === 'failed') failures++;
-      member.land(appends[i] as Append, outcome, tookMs);
-      this.onLanded(member);
+      member.appendCompleted(appends[i] as Append, outcome, tookMs);
+      this.onCompleted(member);
     }
     // If some appends succeeded, retry the failed ones with the next flush, so that they do not delay other members.
-    const isOutage = failures > 0 && failures === travellers.length;
+    const isOutage = failures > 0 && failures === flushed.length;
     this.backoffMs = isOutage ? Math.min(Math.max(this.backoffMs * 2, BACKOFF_MIN_MS), BACKOFF_MAX_MS) : 0;
     const isNextFull = failures === 0 && this.commands >= FLUSH_COMMANDS;
-    if (isNextFull) this.depart();
-    for (const member of travellers) member.tell();
+    if (isNextFull) this.flush();
+    for (const member of flushed) member.releaseReplies();
     if (isNextFull) return;
     if (isOutage) this.pause();
     else if (this.waiting.size > 0) this.awaitQuietTurn(0, monotonicMs() + FLUSH_WAIT_MS);
     else this.isScheduled = false;
   }
 
-  private depart(): void {
+  private flush(): void {
     this.isScheduled = false;
-    void this.fly();
+    void this.flushAll();
   }
 
   /**
@@ -195,6 +195,6 @@ class AppendQueue {
    * growing delays.
    */
   private pause(): void {
-    this.deps.delay(() => this.depart(), this.backoffMs);
+    this.deps.delay(() => this.flush(), this.backoffMs);
   }
 }

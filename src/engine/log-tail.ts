@@ -31,9 +31,9 @@ export interface PendingAppend extends Batch {
  * foreign  the log ends in a head that this owner does not know
  */
 export type AppendResult =
-  | { readonly type: 'arrived'; readonly flight: PendingAppend }
+  | { readonly type: 'arrived'; readonly append: PendingAppend }
   | { readonly type: 'again'; readonly error?: Error; readonly found?: Head; readonly lost?: number }
-  | { readonly type: 'foreign'; readonly flight: PendingAppend; readonly head: Head };
+  | { readonly type: 'foreign'; readonly append: PendingAppend; readonly head: Head };
 
 const NOTHING: readonly EncodedEntry[] = [];
 const AGAIN: AppendResult = { type: 'again' };
@@ -53,14 +53,14 @@ export class LogTail {
   head: Head;
   readonly recent: RecentEntries;
   /** Ledger totals of the log up to `head`. */
-  readonly tallies: LedgerTotals;
+  readonly totals: LedgerTotals;
 
   constructor(
     private readonly shard: number,
     private readonly from: Recovered,
   ) {
-    const { head, recent, tallies, logBytes, tailEntries } = from;
-    this.tallies = tallies;
+    const { head, recent, totals, logBytes, tailEntries } = from;
+    this.totals = totals;
     this.head = head;
     this.recent = recent;
     this.logBytes = logBytes;
@@ -95,15 +95,15 @@ export class LogTail {
    * append continues without them.
    */
   silence(): Pick<Batch, 'commands' | 'queries'> | undefined {
-    const flight = this.flying;
-    if (flight === undefined) return undefined;
+    const pending = this.flying;
+    if (pending === undefined) return undefined;
     const { commands, decidedMs, queries } = newBatch();
-    this.flying = { ...flight, commands, decidedMs, queries };
-    return flight;
+    this.flying = { ...pending, commands, decidedMs, queries };
+    return pending;
   }
 
   /** Finalizes a batch and sends it. */
-  depart(batch: Batch): Append {
+  formAppend(batch: Batch): Append {
     assert(this.flying === undefined, 'one append is pending at a time');
     const entry = this.seal(batch);
     const append = { shard: this.shard, expected: this.head, entries: entry === undefined ? NOTHING : [entry] };
@@ -114,22 +114,22 @@ export class LogTail {
     return append;
   }
 
-  land(append: Append, outcome: AppendOutcome): AppendResult {
-    const flight = this.flying;
-    assert(flight !== undefined && flight.append === append, 'the completed append is the pending one');
+  complete(append: Append, outcome: AppendOutcome): AppendResult {
+    const pending = this.flying;
+    assert(pending !== undefined && pending.append === append, 'the completed append is the pending one');
     switch (outcome.type) {
       case 'ok':
       case 'duplicate':
-        if (flight.toFollow.length > 0) {
+        if (pending.toFollow.length > 0) {
           const last = must(append.entries.at(-1), 'a piece has entries');
-          return this.sendAgain(flight, last.head, flight.toFollow);
+          return this.sendAgain(pending, last.head, pending.toFollow);
         }
-        this.arrive(flight);
-        return { type: 'arrived', flight };
+        this.arrive(pending);
+        return { type: 'arrived', append: pending };
       case 'failed':
         return { type: 'again', error: outcome.error };
       case 'conflict':
-        return this.conflicted(flight, outcome.head);
+        return this.conflicted(pending, outcome.head);
       default:
         return unreachable(outcome);
     }
@@ -147,7 +147,7 @@ export class LogTail {
   private arrive({ entry, events }: PendingAppend): void {
     this.flying = undefined;
     if (entry === undefined) return;
-    for (const { currency, event } of events) this.tallies.add(currency, event);
+    for (const { currency, event } of events) this.totals.add(currency, event);
     this.head = entry.head;
     this.recent.add(entry);
     this.logBytes += entry.bytes.length;
@@ -157,25 +157,25 @@ export class LogTail {
   }
 
   /** Handles a conflict: the log's head is not the last entry that this owner wrote. */
-  private conflicted(flight: PendingAppend, head: Head): AppendResult {
-    const { entry } = flight;
+  private conflicted(pending: PendingAppend, head: Head): AppendResult {
+    const { entry } = pending;
     // The log does end in our pending entry, for example because a former master is back. Sending the entry again makes
     // it durable, with the outcome `duplicate`.
-    if (entry !== undefined && isSameHead(head, entry.head)) return this.sendAgain(flight, this.head, [entry]);
+    if (entry !== undefined && isSameHead(head, entry.head)) return this.sendAgain(pending, this.head, [entry]);
     const missing = this.recent.findAfter(head);
     if (missing === undefined) {
       this.flying = undefined;
-      return { type: 'foreign', flight, head };
+      return { type: 'foreign', append: pending, head };
     }
     const lost = missing.length;
-    this.sendAgain({ ...flight, lost }, head, entry === undefined ? missing : [...missing, entry]);
+    this.sendAgain({ ...pending, lost }, head, entry === undefined ? missing : [...missing, entry]);
     return { type: 'again', found: head, lost };
   }
 
   /** Sends as many of these entries as fit into one append; the others follow it. */
-  private sendAgain(flight: PendingAppend, expected: Head, entries: readonly EncodedEntry[]): AppendResult {
+  private sendAgain(pending: PendingAppend, expected: Head, entries: readonly EncodedEntry[]): AppendResult {
     const append = { shard: this.shard, expected, entries: entries.slice(0, PIECE_ENTRIES) };
-    this.flying = { ...flight, append, toFollow: entries.slice(PIECE_ENTRIES) };
+    this.flying = { ...pending, append, toFollow: entries.slice(PIECE_ENTRIES) };
     return AGAIN;
   }
 }

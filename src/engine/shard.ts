@@ -1,4 +1,4 @@
-import { ArchiveGate, type Carrier } from '../archive/archive-gate.js';
+import { ArchiveGate, type GateClient } from '../archive/archive-gate.js';
 import type { ShardArchive } from '../archive/shard-archive.js';
 import type { Found } from '../archive/waiting-players.js';
 import { assert, must } from '../base/assert.js';
@@ -137,7 +137,7 @@ export interface SnapshotSource {
   readonly applied: number;
   readonly timeMs: number;
   /** Ledger totals of the log up to `head`. The object continues to change with the log. */
-  readonly tallies: LedgerTotals;
+  readonly totals: LedgerTotals;
   /** Size of the log in bytes, from its first entry up to `head`. */
   readonly logBytes: number;
   /** Number of durable entries with events that are in no snapshot. */
@@ -164,32 +164,32 @@ const DISCARD: Replier<Answer | QueryResult | BusyAnswer> = { reply() {} };
  * once the log contains the state that the reply shows. The actor performs no I/O of its own and uses only the ports
  * that it is given.
  *
- *   submit ─> mailbox ─> decide, apply ─> forming ─depart─> pending ─land─> durable ─release─> replies
+ *   submit ─> mailbox ─> decide, apply ─> forming ─append─> pending ─complete─> durable ─release─> replies
  *                │   ^
  *                v   │
  *           archive gate           parks requests for data that is not in memory until the archive has answered
  *
  * This file contains the states and turns. The pending append and its outcome are in log-tail.ts.
  */
-export class Shard implements FlushMember, Carrier {
+export class Shard implements FlushMember, GateClient {
   private wallets: Wallets | undefined = undefined;
   /** The end of the shard's log; undefined before the first recovery. */
   private tail: LogTail | undefined = undefined;
   private nowMs = 0;
   private readonly mailbox = new Queue<Request>();
   /** Gate for requests that need the archive; undefined if there is no archive. */
-  private readonly desk: ArchiveGate | undefined;
+  private readonly archiveGate: ArchiveGate | undefined;
   private forming: Batch = newBatch();
   private nextToForget = 0;
   /** The copy that follows the owner's log. Set while this node is standby for the shard. */
   private follower: Follower | undefined = undefined;
   /** Called when the shard is drained or stops draining. */
-  private onStill: (() => void) | undefined = undefined;
+  private onDrained: (() => void) | undefined = undefined;
   private stopReason: string | undefined = undefined;
   /** The time at which the pending append was first sent, on the monotonic clock. */
-  private departedMs = 0;
+  private appendedMs = 0;
   /** Replies that have become durable and that the shard releases later in this turn. */
-  private pendingReplies: { readonly flight: PendingAppend; readonly landedMs: number } | undefined = undefined;
+  private pendingReplies: { readonly pending: PendingAppend; readonly completedMs: number } | undefined = undefined;
 
   constructor(
     readonly id: number,
@@ -197,7 +197,7 @@ export class Shard implements FlushMember, Carrier {
     public state: ShardState = 'starting',
   ) {
     const { archive, clock, limits } = deps;
-    this.desk = archive && new ArchiveGate(archive, this, clock, limits.mailboxMax);
+    this.archiveGate = archive && new ArchiveGate(archive, this, clock, limits.mailboxMax);
   }
 
   get playerCount(): number {
@@ -223,7 +223,7 @@ export class Shard implements FlushMember, Carrier {
    * log.
    */
   get archived(): ArchiveMark | undefined {
-    return (this.follower ?? this.tail)?.tallies.archived;
+    return (this.follower ?? this.tail)?.totals.archived;
   }
 
   /** Log time: upper bound of all entry timestamps, in ms. */
@@ -255,13 +255,13 @@ export class Shard implements FlushMember, Carrier {
   }
 
   get waiting(): number {
-    const { mailbox, desk, forming, tail } = this;
-    return mailbox.length + (desk?.length ?? 0) + forming.commands.length + (tail?.flying?.commands.length ?? 0);
+    const { mailbox, archiveGate, forming, tail } = this;
+    return mailbox.length + (archiveGate?.length ?? 0) + forming.commands.length + (tail?.flying?.commands.length ?? 0);
   }
 
   /** Age of the pending append, in ms; 0 when no append is pending. */
   get pendingAppendMs(): number {
-    return this.tail?.flying === undefined ? 0 : this.deps.clock.monotonicMs() - this.departedMs;
+    return this.tail?.flying === undefined ? 0 : this.deps.clock.monotonicMs() - this.appendedMs;
   }
 
   get measures(): ShardMeasures {
@@ -289,8 +289,8 @@ export class Shard implements FlushMember, Carrier {
   get source(): SnapshotSource | undefined {
     if (this.state !== 'serving' || this.wallets === undefined) return undefined;
     const { wallets, nowMs } = this;
-    const { head, tallies, watermarks, logBytes, entriesSinceSnapshot } = this.mustTail();
-    return { wallets, tallies, head, applied: watermarks.applied, timeMs: nowMs, logBytes, entriesSinceSnapshot };
+    const { head, totals, watermarks, logBytes, entriesSinceSnapshot } = this.mustTail();
+    return { wallets, totals, head, applied: watermarks.applied, timeMs: nowMs, logBytes, entriesSinceSnapshot };
   }
 
   /** Records that a new snapshot contains all log entries except the newest `entries`. */
@@ -319,7 +319,7 @@ export class Shard implements FlushMember, Carrier {
   }
 
   /** The shard's follower; undefined while this node is not standby for the shard. */
-  get maybeFollower(): Follower | undefined {
+  get currentFollower(): Follower | undefined {
     return this.follower;
   }
 
@@ -343,12 +343,12 @@ export class Shard implements FlushMember, Carrier {
     assert(this.state === 'serving', 'only a serving shard starts draining');
     this.state = 'handing';
     this.turnAway(MOVED);
-    if (!this.isStill) {
+    if (!this.isDrained) {
       await new Promise<void>((resolve) => {
-        this.onStill = resolve;
+        this.onDrained = resolve;
       });
     }
-    return this.isHanding && this.isStill ? this.mustTail().head : undefined;
+    return this.isDraining && this.isDrained ? this.mustTail().head : undefined;
   }
 
   /**
@@ -356,9 +356,9 @@ export class Shard implements FlushMember, Carrier {
    * conflicts. If that node's fence arrives only after the append, the fence conflicts.
    */
   resume(): void {
-    if (!this.isHanding) return;
+    if (!this.isDraining) return;
     this.state = 'serving';
-    this.settleStill();
+    this.settleDrained();
   }
 
   /**
@@ -366,7 +366,7 @@ export class Shard implements FlushMember, Carrier {
    * drained.
    */
   tryReached(): Recovered | undefined {
-    return this.isHanding && this.isStill ? this.mustTail().reached(this.nowMs) : undefined;
+    return this.isDraining && this.isDrained ? this.mustTail().reached(this.nowMs) : undefined;
   }
 
   /**
@@ -374,25 +374,25 @@ export class Shard implements FlushMember, Carrier {
    * log to verify the report. The pending append stays pending until the log reports its outcome.
    */
   abandon(): void {
-    if (!(this.isServing || this.isHanding)) return;
-    const flight = this.mustTail().silence();
-    if (flight !== undefined) answerAll(flight, UNSURE);
+    if (!(this.isServing || this.isDraining)) return;
+    const pending = this.mustTail().silence();
+    if (pending !== undefined) answerAll(pending, UNSURE);
     this.state = 'fenced';
     this.drop(MOVED);
-    if (flight === undefined) this.deps.onFenced(this, this.mustTail().head);
+    if (pending === undefined) this.deps.onFenced(this, this.mustTail().head);
   }
 
-  private get isHanding(): boolean {
+  private get isDraining(): boolean {
     return this.state === 'handing';
   }
 
-  private get isStill(): boolean {
+  private get isDrained(): boolean {
     return this.tail?.flying === undefined && !hasReplies(this.forming);
   }
 
-  private settleStill(): void {
-    this.onStill?.();
-    this.onStill = undefined;
+  private settleDrained(): void {
+    this.onDrained?.();
+    this.onDrained = undefined;
   }
 
   /** Stops permanently, because the log cannot be continued. `reason` is human-readable. */
@@ -448,7 +448,7 @@ export class Shard implements FlushMember, Carrier {
    * Checks that this process still owns the log. This happens even without requests, so that a fenced owner notices.
    */
   confirmOwnership(): void {
-    this.desk?.dropLate();
+    this.archiveGate?.dropLate();
     if (this.state !== 'serving' || this.tail?.flying !== undefined || hasReplies(this.forming)) return;
     this.forming.queries.hold(DISCARD, { type: 'player', player: undefined });
     this.deps.requestFlush();
@@ -493,16 +493,16 @@ export class Shard implements FlushMember, Carrier {
     }
   }
 
-  depart(): Append | undefined {
+  takeAppend(): Append | undefined {
     const flying = this.tail?.flying;
     if (flying !== undefined) return flying.append;
-    if (!(this.isServing || this.isHanding) || !hasReplies(this.forming)) return undefined;
+    if (!(this.isServing || this.isDraining) || !hasReplies(this.forming)) return undefined;
     const batch = this.forming;
     this.forming = newBatch();
     let append: Append;
     try {
-      append = this.mustTail().depart(batch);
-      this.departedMs = this.deps.clock.monotonicMs();
+      append = this.mustTail().formAppend(batch);
+      this.appendedMs = this.deps.clock.monotonicMs();
     } catch (error) {
       answerAll(batch, STARTING);
       this.fail(error);
@@ -512,75 +512,75 @@ export class Shard implements FlushMember, Carrier {
     return append;
   }
 
-  land(append: Append, outcome: AppendOutcome, tookMs: number): void {
+  appendCompleted(append: Append, outcome: AppendOutcome, tookMs: number): void {
     const tail = this.mustTail();
-    const flight = tail.flying;
+    const pending = tail.flying;
     try {
-      this.landed(tail.land(append, outcome), tookMs);
+      this.handleResult(tail.complete(append, outcome), tookMs);
       // If the append must be retried, or if requests were decided in the meantime, another flush is needed.
       if (tail.flying !== undefined || hasReplies(this.forming)) this.deps.requestFlush();
     } catch (error) {
-      if (flight !== undefined) answerAll(flight, UNSURE);
+      if (pending !== undefined) answerAll(pending, UNSURE);
       tail.flying = undefined;
       this.fail(error);
     }
   }
 
-  private landed(landed: AppendResult, tookMs: number): void {
-    switch (landed.type) {
+  private handleResult(result: AppendResult, tookMs: number): void {
+    switch (result.type) {
       case 'arrived':
-        this.arrived(landed.flight, tookMs);
+        this.arrived(result.append, tookMs);
         return;
       case 'again':
-        if (landed.error !== undefined) {
-          this.deps.observer.appendFailed(this.id, landed.error, this.deps.clock.monotonicMs());
-        } else if (landed.found !== undefined) {
+        if (result.error !== undefined) {
+          this.deps.observer.appendFailed(this.id, result.error, this.deps.clock.monotonicMs());
+        } else if (result.found !== undefined) {
           const at = {
             code: 'entries-reappended',
             shard: this.id,
-            found: formatLsn(landed.found.lsn),
-            lost: landed.lost,
+            found: formatLsn(result.found.lsn),
+            lost: result.lost,
           };
           this.deps.log.warn(at, 'store lost acknowledged entries, appending them again');
         }
         return;
       case 'foreign':
-        this.surrender(landed.flight, landed.head);
+        this.surrender(result.append, result.head);
         return;
     }
   }
 
-  private arrived(flight: PendingAppend, tookMs: number): void {
-    const { entry, lost, writer, decidedMs, commands, queries } = flight;
+  private arrived(pending: PendingAppend, tookMs: number): void {
+    const { entry, lost, writer, decidedMs, commands, queries } = pending;
     if (lost > 0) this.deps.observer.healed(this.id, lost);
-    const landedMs = this.deps.clock.monotonicMs();
-    this.deps.observer.landed(this.id, {
+    const completedMs = this.deps.clock.monotonicMs();
+    this.deps.observer.appendCompleted(this.id, {
       decidedMs,
-      landedMs,
+      completedMs,
       replies: commands.length + queries.length,
       events: writer?.count ?? 0,
       bytes: entry?.bytes.length ?? 0,
       tookMs,
     });
-    this.pendingReplies = { flight, landedMs };
+    this.pendingReplies = { pending, completedMs };
   }
 
-  tell(): void {
+  releaseReplies(): void {
     if (this.pendingReplies === undefined) return;
-    const { flight, landedMs } = this.pendingReplies;
+    const { pending, completedMs } = this.pendingReplies;
     this.pendingReplies = undefined;
-    flight.commands.release(landedMs);
-    flight.queries.release(landedMs);
+    pending.commands.release(completedMs);
+    pending.queries.release(completedMs);
     // The next append has already started, so wait for its outcome.
     if (this.tail?.flying !== undefined) return;
     if (this.state === 'failing') this.restart();
     if (this.state === 'fenced') this.deps.onFenced(this, this.mustTail().head);
-    if (this.isHanding && this.isStill) this.settleStill();
+    if (this.isDraining && this.isDrained) this.settleDrained();
   }
 
   /** Handles the loss of the log to another writer. Answers all waiting requests, but not with the decided results. */
-  private surrender(flight: PendingAppend, head: Head): void {
-    answerAll(flight, UNSURE);
+  private surrender(pending: PendingAppend, head: Head): void {
+    answerAll(pending, UNSURE);
     const { head: mine, recentEntries } = this.mustTail();
     if (head.lsn.epoch > mine.lsn.epoch) {
       this.state = 'fenced';
@@ -612,7 +612,7 @@ export class Shard implements FlushMember, Carrier {
   }
 
   private drainMailbox(): void {
-    this.desk?.goOn();
+    this.archiveGate?.goOn();
     while (this.mailbox.length > 0 && !this.isFull() && this.state === 'serving') {
       this.take(this.mailbox.shift() as Request);
     }
@@ -628,7 +628,7 @@ export class Shard implements FlushMember, Carrier {
       return;
     }
     try {
-      if (this.desk?.takes(request) === true) return;
+      if (this.archiveGate?.takes(request) === true) return;
     } catch (error) {
       this.failAt(request, error);
       return;
@@ -654,7 +654,7 @@ export class Shard implements FlushMember, Carrier {
 
   private answer(question: Query, found: Found | undefined): QueryResult {
     if (question.type !== 'read-tallies') return query(this.mustWallets(), question, found);
-    return { type: 'tallies', tallies: this.mustTail().tallies.toJSON() };
+    return { type: 'tallies', tallies: this.mustTail().totals.toJSON() };
   }
 
   private turn({ command, replier, deadlineMs }: Extract<Request, { type: 'command' }>, startedMs: number): void {
@@ -666,7 +666,7 @@ export class Shard implements FlushMember, Carrier {
     const { event } = decision;
     const currency = wallet?.currency ?? ('currency' in command ? command.currency : undefined);
     if (event !== undefined) {
-      if (event.type === 'rounds-archived') this.desk?.noteEvicted(event.username);
+      if (event.type === 'rounds-archived') this.archiveGate?.noteEvicted(event.username);
       if (this.deps.memory.isFull && opensSomething(event)) {
         replier.reply(MEMORY_FULL);
         return;
@@ -729,7 +729,7 @@ export class Shard implements FlushMember, Carrier {
     this.forming = newBatch();
     answerAll(batch, answer);
     this.turnAway(answer);
-    this.settleStill();
+    this.settleDrained();
   }
 
   /** Answers all undecided requests with this answer. */
@@ -737,7 +737,7 @@ export class Shard implements FlushMember, Carrier {
     for (let request = this.mailbox.shift(); request !== undefined; request = this.mailbox.shift()) {
       request.replier.reply(answer);
     }
-    this.desk?.dropAll(answer);
+    this.archiveGate?.dropAll(answer);
   }
 
   private mustWallets(): Wallets {

@@ -1,5 +1,5 @@
 import type { Clock } from '../base/clock.js';
-import { carrierOf, describeCarried, isLoopbackHost, PROXY_PROTOCOL } from '../listener/origin-guard.js';
+import { describeCarried, isLoopbackHost, originOf, PROXY_PROTOCOL } from '../listener/origin-guard.js';
 import { type Address, type AddressList, addressOf, formatAddress, parseAddress } from './address-list.js';
 import type { HttpConnection, HttpRequest } from './http-port.js';
 import type { SignatureClaim, Signatures, Unsigned } from './signature.js';
@@ -66,7 +66,7 @@ export class Callers {
     if (res.getProxiedRemoteAddress().byteLength > 0) return describeCarried(PROXY_PROTOCOL, CURE);
     let name = isLoopbackHost(req.getHeader('host')) ? undefined : 'host';
     req.forEach((header) => {
-      if (carrierOf(header) !== undefined) name = header;
+      if (originOf(header) !== undefined) name = header;
     });
     return name === undefined ? undefined : describeCarried(name, CURE);
   }

@@ -3,7 +3,7 @@
  * key, network or token trusts loopback. On loopback, however, a browser sends requests for any web page, and a proxy
  * forwards requests from any client.
  */
-export type Carrier = 'browser' | 'proxy';
+export type Origin = 'browser' | 'proxy';
 
 /** Host header values of local requests. */
 const LOOPBACK_HOST = /^(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d+)?$/i;
@@ -12,7 +12,7 @@ const LOOPBACK_HOST = /^(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d+)?$/i;
  * Headers by lower-case name. `Sec-Fetch-Mode` is left out on purpose: Node's own `fetch` sends it, and browsers send
  * it only together with the other two.
  */
-const CARRIERS: ReadonlyMap<string, readonly [name: string, carrier: Carrier]> = new Map([
+const ORIGIN_OF_HEADER: ReadonlyMap<string, readonly [name: string, carrier: Origin]> = new Map([
   ['origin', ['Origin', 'browser']],
   ['sec-fetch-site', ['Sec-Fetch-Site', 'browser']],
   ['sec-fetch-dest', ['Sec-Fetch-Dest', 'browser']],
@@ -30,14 +30,14 @@ export function isLoopbackHost(host: string): boolean {
 }
 
 /** The kind of program that adds a header with this lower-case name; undefined if any program may send it. */
-export function carrierOf(name: string): Carrier | undefined {
-  return CARRIERS.get(name)?.[1] ?? (name.startsWith(FORWARDED_PREFIX) ? 'proxy' : undefined);
+export function originOf(name: string): Origin | undefined {
+  return ORIGIN_OF_HEADER.get(name)?.[1] ?? (name.startsWith(FORWARDED_PREFIX) ? 'proxy' : undefined);
 }
 
 /** The log text from a small fixed set: the header that reveals the request's origin, and the remedy. */
 export function describeCarried(name: string, cure: string): string {
   if (name === 'host') return `its Host is not a name of this machine: ${cure}`;
   if (name === PROXY_PROTOCOL) return `a proxy sent it with the PROXY protocol: ${cure}`;
-  const [shown, carrier] = CARRIERS.get(name) ?? ['X-Forwarded-*', 'proxy'];
-  return `it has ${shown}, which a ${carrier} adds: ${cure}`;
+  const [shown, origin] = ORIGIN_OF_HEADER.get(name) ?? ['X-Forwarded-*', 'proxy'];
+  return `it has ${shown}, which a ${origin} adds: ${cure}`;
 }

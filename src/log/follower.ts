@@ -32,10 +32,10 @@ export interface Taking {
   /** The exact head at which the log, or the part read here, must end; undefined if any head is acceptable. */
   readonly over: Head | undefined;
   /** The newest entry known to be acknowledged. The log must contain this entry, unless it was trimmed. */
-  readonly told: Position | undefined;
+  readonly acknowledged: Position | undefined;
   /**
    * Deadline of an offer, on the monotonic clock. After the deadline, the former owner serves again, and may
-   * acknowledge entries newer than `told`. Infinity without an offer.
+   * acknowledge entries newer than `acknowledged`. Infinity without an offer.
    */
   readonly untilMs: number;
 }
@@ -57,10 +57,10 @@ export class MissingEntryError extends LossError {
   constructor(
     shard: number,
     readonly head: Head,
-    told: Position,
+    acknowledged: Position,
   ) {
     super(
-      `the log of shard ${shard} ends at ${formatLsn(head.lsn)}, but lacks ${formatLsn(told.lsn)}, which was acknowledged`,
+      `the log of shard ${shard} ends at ${formatLsn(head.lsn)}, but lacks ${formatLsn(acknowledged.lsn)}, which was acknowledged`,
     );
   }
 }
@@ -120,8 +120,8 @@ export class Follower implements OwnTail {
     return this.replay.wallets;
   }
 
-  get tallies(): LedgerTotals {
-    return this.replay.tallies;
+  get totals(): LedgerTotals {
+    return this.replay.totals;
   }
 
   /** Keys of the rounds that left memory while this node followed the log. */
@@ -190,7 +190,7 @@ export class Follower implements OwnTail {
    * these errors.
    */
   takeOver(
-    { over, told, untilMs }: Taking,
+    { over, acknowledged, untilMs }: Taking,
     deps: Reader & TakeOverDeps & Pick<RecoveryDeps, 'hasArchive'>,
     yieldTurn: () => Promise<void>,
   ): Promise<TakenOver> {
@@ -202,12 +202,12 @@ export class Follower implements OwnTail {
       const isAsSeen = over === undefined || isSameHead(this.head, over) || isSameHead(found, over);
       if (!isAsSeen) throw new FencedError(shard, found);
       const { head: previous, timeMs } = this;
-      if (told !== undefined && this.lacks(told)) {
-        const isAccepted = await lossAcceptedSince(told.lsn.epoch, shard, previous, deps);
-        if (!isAccepted) throw new MissingEntryError(shard, previous, told);
+      if (acknowledged !== undefined && this.lacks(acknowledged)) {
+        const isAccepted = await lossAcceptedSince(acknowledged.lsn.epoch, shard, previous, deps);
+        if (!isAccepted) throw new MissingEntryError(shard, previous, acknowledged);
       }
       // Rounds may have left memory since this node began to follow the log.
-      mustHaveArchive(shard, this.from.tallies, deps);
+      mustHaveArchive(shard, this.from.totals, deps);
       const takeover: Takeover = makeFenceOver(shard, previous, timeMs, deps);
       const healed = await writeFence(takeover, this, { ...deps, wal: timelyAppend(deps.wal, untilMs, deps.clock) });
       const { entry } = takeover;
@@ -242,11 +242,11 @@ export class Follower implements OwnTail {
    * True if the acknowledged entry is missing here. If the entry is older than all kept ones, this cannot be checked,
    * and the result is false.
    */
-  private lacks(told: Position): boolean {
-    const { sequence } = told.lsn;
+  private lacks(acknowledged: Position): boolean {
+    const { sequence } = acknowledged.lsn;
     if (sequence > this.head.lsn.sequence) return true;
     const there = this.recentEntries.find(({ head }) => head.lsn.sequence === sequence);
-    return there !== undefined && !isAt(there.head, told);
+    return there !== undefined && !isAt(there.head, acknowledged);
   }
 
   private alone<T>(run: () => Promise<T>): Promise<T> {

@@ -8,32 +8,32 @@ export async function findOrphans(
   wal: Pick<Wal, 'head' | 'read'>,
   format: EntryFormat,
   shard: number,
-  told: readonly EncodedEntry[],
+  acknowledged: readonly EncodedEntry[],
 ): Promise<readonly EncodedEntry[]> {
-  const [first] = told;
-  const newest = told.at(-1);
+  const [first] = acknowledged;
+  const newest = acknowledged.at(-1);
   if (first === undefined || newest === undefined) return [];
   const { epoch, sequence } = first.head.lsn;
   try {
     if (isSameHead(await wal.head(shard), newest.head)) return [];
-    const page = await wal.read(shard, { epoch, sequence: sequence - 1 }, told.length);
+    const page = await wal.read(shard, { epoch, sequence: sequence - 1 }, acknowledged.length);
     // Entries that were trimmed from the log are not lost, because a snapshot contains them.
-    let held = page.length === 0 ? 0 : placeOf(format.decode(page[0] as Buffer).head, told);
+    let held = page.length === 0 ? 0 : placeOf(format.decode(page[0] as Buffer).head, acknowledged);
     for (const bytes of page) {
-      const entry = told[held];
+      const entry = acknowledged[held];
       if (entry === undefined || !isSameHead(format.decode(bytes).head, entry.head)) break;
       held++;
     }
-    return told.slice(held);
+    return acknowledged.slice(held);
   } catch {
-    return told;
+    return acknowledged;
   }
 }
 
 /** The index of the entry with this head; 0 if no entry has it. */
-function placeOf(head: Head, told: readonly EncodedEntry[]): number {
+function placeOf(head: Head, acknowledged: readonly EncodedEntry[]): number {
   return Math.max(
     0,
-    told.findIndex((entry) => isSameHead(entry.head, head)),
+    acknowledged.findIndex((entry) => isSameHead(entry.head, head)),
   );
 }

@@ -97,18 +97,18 @@ export async function rebuild(what: Rebuild, deps: RecoveryDeps): Promise<Recove
   if (deps.hasArchive === true) replay.collectLeft();
   const recent = await recentBefore(replay, shard, yieldWhenDue, deps);
   await replayTo(what, beginning, recent, yieldWhenDue, deps);
-  const { wallets, tallies, events, timeMs, logBytes, marks, manifest } = replay;
+  const { wallets, totals, events, timeMs, logBytes, marks, manifest } = replay;
   for (const wallet of wallets.unpacked()) {
     checkWallet(wallet);
     await slices.yieldWhenDue();
   }
-  mustHaveArchive(shard, tallies, deps);
+  mustHaveArchive(shard, totals, deps);
   const tookMs = Math.round(clock.monotonicMs() - startedMs);
   const from = formatLsn(replay.start.lsn);
   log.info({ shard, lsn: formatLsn(target.lsn), from, events, players: wallets.count, tookMs }, 'shard recovered');
   const tailEntries = replay.batches;
   const snapshotMs = manifest?.timeMs;
-  const reached = { wallets, tallies, head: target, timeMs, logBytes, tailEntries, left: replay.left };
+  const reached = { wallets, totals, head: target, timeMs, logBytes, tailEntries, left: replay.left };
   return { ...reached, recent, events, marks, damaged, snapshotMs };
 }
 
@@ -229,7 +229,7 @@ function retryingSnapshots(yieldTurn: Yield, deps: RecoveryDeps): SnapshotReader
 /** Throws a `RecoveryError` if the log relies on an archive and this node has none. */
 export function mustHaveArchive(
   shard: number,
-  { archived }: Pick<Recovered['tallies'], 'archived'>,
+  { archived }: Pick<Recovered['totals'], 'archived'>,
   { hasArchive }: Pick<RecoveryDeps, 'hasArchive'>,
 ): void {
   if (hasArchive !== false || archived === undefined) return;

@@ -16,7 +16,7 @@ import { DamagedSnapshotError, readSnapshot, type SnapshotReaderDeps } from './s
 /** The state of a shard after replaying its log up to `head`. */
 export interface Reached {
   readonly wallets: Wallets;
-  readonly tallies: LedgerTotals;
+  readonly totals: LedgerTotals;
   readonly head: Head;
   /** The upper bound of all entry timestamps, in ms. */
   readonly timeMs: number;
@@ -59,7 +59,7 @@ export class Replay {
     /** The wallets may also contain some of the events after `start`, up to this entry. */
     readonly end: Lsn,
     readonly wallets: Wallets,
-    readonly tallies: LedgerTotals,
+    readonly totals: LedgerTotals,
   ) {
     this.head = start;
     this.timeMs = manifest?.timeMs ?? 0;
@@ -71,8 +71,8 @@ export class Replay {
   }
 
   /** Continues from a known state at `head`. */
-  static from({ wallets, tallies, head, timeMs, logBytes, tailEntries, left }: Reached): Replay {
-    const replay = new Replay(undefined, head, LSN_ZERO, wallets, tallies);
+  static from({ wallets, totals, head, timeMs, logBytes, tailEntries, left }: Reached): Replay {
+    const replay = new Replay(undefined, head, LSN_ZERO, wallets, totals);
     replay.timeMs = timeMs;
     replay.logBytes = logBytes;
     replay.batches = tailEntries;
@@ -96,7 +96,7 @@ export class Replay {
 
   /** Starts collecting keys of rounds that leave memory. Must be called before the first entry is taken. */
   collectLeft(): void {
-    this.left = new EvictedKeys(this.manifest?.end ?? this.start, this.tallies.neverArchived ? 'nothing' : 'snapshot');
+    this.left = new EvictedKeys(this.manifest?.end ?? this.start, this.totals.neverArchived ? 'nothing' : 'snapshot');
   }
 
   /** The human-readable name of the starting point. */
@@ -131,7 +131,7 @@ export class Replay {
     if (entry.lsn.sequence > this.end.sequence) {
       for (const event of entry.events) {
         this.left?.note(event, this.wallets);
-        this.tallies.add(apply(this.wallets, event).currency, event);
+        this.totals.add(apply(this.wallets, event).currency, event);
       }
     } else if (!this.contradicts(entry)) {
       for (const event of entry.events) this.applyNew(event, entry.lsn);
@@ -150,7 +150,7 @@ export class Replay {
   private applyNew(event: Event, lsn: Lsn): void {
     this.apply(event, lsn);
     const wallet = must(this.wallets.get(event.username), 'an applied event has a wallet');
-    this.tallies.add(wallet.currency, event);
+    this.totals.add(wallet.currency, event);
   }
 
   /**

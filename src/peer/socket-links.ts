@@ -51,7 +51,7 @@ interface Dialled {
   readonly address: PeerAddress;
   timer: NodeJS.Timeout | undefined;
   /** The last problem that was logged. It is not logged again. */
-  trouble: string | undefined;
+  lastError: string | undefined;
 }
 
 /** Links over WebSockets. Of two members, the one with the greater tag dials, and both use the link. */
@@ -137,7 +137,7 @@ export class SocketLinks implements PeerLinks {
   }
 
   private dial(tag: string, address: PeerAddress): void {
-    const dialled: Dialled = { tag, address, timer: undefined, trouble: undefined };
+    const dialled: Dialled = { tag, address, timer: undefined, lastError: undefined };
     this.dialled.set(tag, dialled);
     this.redial(dialled);
   }
@@ -231,7 +231,7 @@ export class SocketLinks implements PeerLinks {
       former.end('there is a newer link');
       this.deps.events.onDown(tag);
     }
-    if (dialled !== undefined) dialled.trouble = undefined;
+    if (dialled !== undefined) dialled.lastError = undefined;
     if (isOld) this.deps.log.warn({ code: 'link-unauthenticated', peer: tag }, OLD_PEER);
     this.deps.events.onUp(tag);
   }
@@ -262,8 +262,8 @@ export class SocketLinks implements PeerLinks {
       if (tag !== undefined && tag > this.deps.tag) this.probeAddress(tag);
       return;
     }
-    if (dialled.trouble !== reason) this.deps.log.info(at, 'cannot link to another node, will retry');
-    dialled.trouble = reason;
+    if (dialled.lastError !== reason) this.deps.log.info(at, 'cannot link to another node, will retry');
+    dialled.lastError = reason;
     dialled.timer = setTimeout(() => this.redial(dialled), REDIAL_MS).unref();
   }
 }

@@ -16,7 +16,7 @@ export interface Turn {
 export interface CompletedAppend {
   /** The time at which each command was decided. */
   readonly decidedMs: readonly number[];
-  readonly landedMs: number;
+  readonly completedMs: number;
   readonly replies: number;
   /** Number of events; 0 if the append had no entry and only confirmed that this process still owns the log. */
   readonly events: number;
@@ -27,7 +27,7 @@ export interface CompletedAppend {
 /** Receives notifications from a shard; implemented by telemetry. */
 export interface ShardObserver {
   decided(shard: number, turn: Turn): void;
-  landed(shard: number, landing: CompletedAppend): void;
+  appendCompleted(shard: number, completed: CompletedAppend): void;
   /** Called when an append has failed and will be retried. `nowMs` is a reading of the monotonic clock. */
   appendFailed(shard: number, error: Error, nowMs: number): void;
   /** Called when the store had lost this many entries and the shard has appended them again. */

@@ -80,7 +80,7 @@ export type HeartbeatAnswer =
   /** Thrown if the caller is not a member, or is no longer one. */
   | { readonly type: 'gone' }
   /** `view` is undefined if nothing has changed. */
-  | { readonly type: 'member'; readonly beats: HeartbeatCounters; readonly view: RegistryView | undefined };
+  | { readonly type: 'member'; readonly heartbeats: HeartbeatCounters; readonly view: RegistryView | undefined };
 
 /**
  * Membership registry of a cluster. It is soft state: lost records are written again, and no acknowledgement depends on
@@ -90,7 +90,7 @@ export interface MembershipRegistry {
   /** Writes or replaces the member's record. */
   join(tag: string, record: MemberRecord): Promise<void>;
   /** Writes a heartbeat and reads changes. `known` is the version of the caller's view. */
-  beat(tag: string, beat: string, known: string): Promise<HeartbeatAnswer>;
+  heartbeat(tag: string, beat: string, known: string): Promise<HeartbeatAnswer>;
   /**
    * Writes an assignment, and removes the dead members `gone`. Returns false if the registry has changed since
    * `version`.
@@ -104,5 +104,5 @@ export interface MembershipRegistry {
   drain(tag: string, isDrained: boolean): Promise<boolean>;
   leave(tag: string): Promise<void>;
   /** Reads the registry without being a member. */
-  read(): Promise<{ readonly beats: HeartbeatCounters; readonly view: RegistryView }>;
+  read(): Promise<{ readonly heartbeats: HeartbeatCounters; readonly view: RegistryView }>;
 }

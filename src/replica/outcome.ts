@@ -64,7 +64,7 @@ export function take(
   untilMs = Number.POSITIVE_INFINITY,
 ): Outcome {
   const { shard } = replica;
-  const move: Move = { type: 'take', shard, over, told: acknowledged, untilMs };
+  const move: Move = { type: 'take', shard, over, acknowledged: acknowledged, untilMs };
   const changes = { command: 'take', how, wait: waitFor('fence') } as const;
   return [become(replica, 'taking', nowMs, changes), [{ type: 'command', move }]];
 }

@@ -227,7 +227,7 @@ class Capture {
     const { source } = shard;
     if (source === undefined) throw new Abandoned('the shard is not serving');
     this.first = source;
-    this.tallies = source.tallies.toJSON();
+    this.tallies = source.totals.toJSON();
     this.id = deps.newId();
   }
 

@@ -22,7 +22,7 @@ export interface Store {
   /**
    * Human-readable warnings about faults that are harmless now but will cause damage later. Rejects during an outage.
    */
-  concerns(): Promise<readonly string[]>;
+  warnings(): Promise<readonly string[]>;
   /** Size and free space. Rejects during an outage. */
   room(): Promise<StoreRoom>;
   /**

@@ -486,9 +486,9 @@ export class ShardHost implements ThreadShards {
     }
   }
 
-  private updateKeyFilter({ id, isElsewhere, maybeFollower }: Shard): void {
+  private updateKeyFilter({ id, isElsewhere, currentFollower }: Shard): void {
     if (!isElsewhere) return;
-    const left = maybeFollower?.left;
+    const left = currentFollower?.left;
     if (left === undefined) this.archives.get(id)?.forget();
     else this.archives.get(id)?.follow(left);
   }

@@ -180,7 +180,7 @@ export class ShardMoves {
   private async take(shard: Shard, taking: Taking): Promise<MoveResult> {
     if (shard.state === 'serving') return { type: 'taken', head: must(shard.durableHead, 'who serves has a log') };
     await this.follow(shard, true);
-    const follower = must(shard.maybeFollower, 'what was warmed follows');
+    const follower = must(shard.currentFollower, 'what was warmed follows');
     try {
       const { recovered, healed } = await follower.takeOver(taking, this.deps, this.deps.yieldTurn);
       if (healed > 0) {
@@ -188,7 +188,7 @@ export class ShardMoves {
         const at = { code: 'entries-reappended', shard: shard.id, lost: healed };
         this.deps.log.warn(at, 'store lost acknowledged entries, appending them again');
       }
-      if (shard.maybeFollower !== follower) throw new Error('the shard was unloaded while it was being taken over');
+      if (shard.currentFollower !== follower) throw new Error('the shard was unloaded while it was being taken over');
       shard.open(recovered);
       this.deps.onRecovered(shard.id, recovered);
       return { type: 'taken', head: recovered.head };
@@ -256,7 +256,7 @@ export class ShardMoves {
 
   /** Frees memory for served shards by unloading the followed shard that takes the most memory. */
   private makeRoom(following: readonly Shard[]): void {
-    const spare = following.filter(({ maybeFollower }) => maybeFollower?.isTaking === false);
+    const spare = following.filter(({ currentFollower }) => currentFollower?.isTaking === false);
     const [largest] = spare.sort((a, b) => b.recordBytes.all - a.recordBytes.all);
     const nowMs = this.deps.clock.monotonicMs();
     if (largest === undefined || nowMs - this.madeRoomMs < EVICTION_PAUSE_MS) return;
@@ -266,13 +266,13 @@ export class ShardMoves {
   }
 
   private async readOne(shard: Shard): Promise<void> {
-    const follower = shard.maybeFollower;
+    const follower = shard.currentFollower;
     if (follower === undefined) return;
     if (follower.quietReads > QUIET_READS && this.round % QUIET_EVERY !== 0) return;
     try {
       await follower.readOn(this.deps, this.deps.yieldTurn);
     } catch (error) {
-      if (!isPermanent(error) || shard.maybeFollower !== follower) return;
+      if (!isPermanent(error) || shard.currentFollower !== follower) return;
       this.deps.log.warn(
         { code: 'standby-restarted', shard: shard.id, reason: messageOf(error) },
         'follower cannot follow the log, reloading the shard',

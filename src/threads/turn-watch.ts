@@ -25,8 +25,8 @@ export class TurnWatch implements ShardObserver {
     this.observer.decided(shard, turn);
   }
 
-  landed(shard: number, landing: CompletedAppend): void {
-    this.observer.landed(shard, landing);
+  appendCompleted(shard: number, completed: CompletedAppend): void {
+    this.observer.appendCompleted(shard, completed);
   }
 
   appendFailed(shard: number, error: Error, nowMs: number): void {

@@ -22,7 +22,7 @@ const PLAYERS_MAX = 2000;
 const ROUNDS_MAX = 500;
 /** Number of rounds that leave memory in one event-loop iteration. This takes a few hundred microseconds. */
 const ROUNDS_PER_TURN = 32;
-const NOBODY: Replier<Answer> = { reply() {} };
+const NO_REPLIER: Replier<Answer> = { reply() {} };
 const START: ArchivablePlace = { position: 0, rounds: 0 };
 const SWEEP_MS = 60_000;
 /** Interval between saves of the key filter. */
@@ -233,7 +233,7 @@ function dropFrom(shard: Shard, { players, mark }: Put, from: number, beforeMs: 
   for (let gone = 0; gone < ROUNDS_PER_TURN && next < players.length; next++) {
     const { username, rounds } = players[next] as ArchivablePlayer;
     const command = { type: 'archive', username, rounds, beforeMs, mark } as const;
-    shard.submit({ type: 'command', command, replier: NOBODY, deadlineMs: Number.POSITIVE_INFINITY });
+    shard.submit({ type: 'command', command, replier: NO_REPLIER, deadlineMs: Number.POSITIVE_INFINITY });
     gone += rounds.length;
   }
   return next;

@@ -101,9 +101,9 @@ export class LedgerTotals implements Ledger {
 
   /** Totals of an empty log. */
   static ofNothing(): LedgerTotals {
-    const tallies = new LedgerTotals();
-    tallies.neverArchived = true;
-    return tallies;
+    const totals = new LedgerTotals();
+    totals.neverArchived = true;
+    return totals;
   }
 
   /** `since` is the start of the audit chain if the snapshot has none. */
@@ -111,10 +111,10 @@ export class LedgerTotals implements Ledger {
     { sinceMs, isCut, days, products, archived, neverArchived, audit }: LedgerTotalsJson,
     since = '0-0',
   ): LedgerTotals {
-    const tallies = new LedgerTotals(sinceMs, audit ?? emptyAudit(since));
-    tallies.neverArchived = neverArchived === true;
-    tallies.isCut = isCut;
-    tallies.archived = archived;
+    const totals = new LedgerTotals(sinceMs, audit ?? emptyAudit(since));
+    totals.neverArchived = neverArchived === true;
+    totals.isCut = isCut;
+    totals.archived = archived;
     for (const [day, currency, sums] of days) {
       const kinds = new Map(
         sums.map(([kind, credited, debited]) => [
@@ -122,10 +122,10 @@ export class LedgerTotals implements Ledger {
           { credited: new Sum(BigInt(credited)), debited: new Sum(BigInt(debited)) },
         ]),
       );
-      tallies.dayOf(day).set(currency, kinds);
+      totals.dayOf(day).set(currency, kinds);
     }
-    for (const [id, lastMs, counts] of products) tallies.products.set(id, { lastMs, counts: new Map(counts) });
-    return tallies;
+    for (const [id, lastMs, counts] of products) totals.products.set(id, { lastMs, counts: new Map(counts) });
+    return totals;
   }
 
   add(currency: string, event: Event): void {

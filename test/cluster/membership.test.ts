@@ -35,11 +35,11 @@ class Bench {
     };
     const table: Partial<MembershipRegistry> = {
       join: async (_, { isFull }) => void said.push(isFull ? 'join, full' : 'join'),
-      beat: async (): Promise<HeartbeatAnswer> => {
+      heartbeat: async (): Promise<HeartbeatAnswer> => {
         if (this.slowMs > 0) await new Promise<void>((resolve) => time.after(this.slowMs, resolve));
         if (this.answer === 'silent') throw new Error('the table is away');
         if (this.answer === 'gone') return { type: 'gone' };
-        return { type: 'member', beats: new Map([[PEER, '7']]), view };
+        return { type: 'member', heartbeats: new Map([[PEER, '7']]), view };
       },
     };
     this.membership = new Membership({

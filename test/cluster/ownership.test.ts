@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { silentLogger } from '../../src/base/logger.js';
+import { AcknowledgedHere } from '../../src/cluster/acknowledged-here.js';
 import { Ownership } from '../../src/cluster/ownership.js';
 import type { PeerMessage } from '../../src/cluster/peer-protocol.js';
-import { Told } from '../../src/cluster/told.js';
 import { Watch } from '../../src/cluster/watch.js';
 import type { ShardState } from '../../src/engine/shard.js';
 import type { Claim, Plan, RegistryView } from '../../src/ports/table.js';
@@ -68,7 +68,7 @@ class Bench {
         },
       },
       watch,
-      told: new Told(new Map()),
+      acknowledged: new AcknowledgedHere(new Map()),
       view: () => this.view,
       isLinked: () => true,
       send: (_, message) => this.sent.push(message) > 0,

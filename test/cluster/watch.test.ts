@@ -53,10 +53,10 @@ test("a silent registry resets the time since every member's last sign of life",
   read(watch, () => '0', 0, 900);
   const head = { lsn: { epoch: 1, sequence: 1 }, nonce: '0'.repeat(16), checksum: 1 };
   for (const ms of [0, 400, 900]) watch.headSeen(3, head, ms);
-  assert.ok(watch.isStill(3, 900));
+  assert.ok(watch.isIdle(3, 900));
   watch.registrySilent(900);
   watch.headSeen(3, head, 1100);
-  assert.ok(!watch.isStill(3, 1100));
+  assert.ok(!watch.isIdle(3, 1100));
   read(watch, () => '0', 1000, 1800);
   assert.ok(!watch.isGone('a', 1850));
   read(watch, () => '0', 1800, 2000);
@@ -76,14 +76,14 @@ test('a log is idle when its head has not moved for a while', () => {
   const head = (sequence: number) => ({ lsn: { epoch: 1, sequence }, nonce: '0'.repeat(16), checksum: sequence });
   watch.headSeen(0, head(5), 0);
   watch.headSeen(0, head(5), 299);
-  assert.ok(!watch.isStill(0, 900), 'it was not read since');
+  assert.ok(!watch.isIdle(0, 900), 'it was not read since');
   watch.headSeen(0, head(5), 300);
-  assert.ok(watch.isStill(0, 300));
-  assert.ok(!watch.isStill(0, 800), 'it has not been read lately');
+  assert.ok(watch.isIdle(0, 300));
+  assert.ok(!watch.isIdle(0, 800), 'it has not been read lately');
   watch.headSeen(0, head(4), 801);
   watch.headSeen(0, head(4), 1000);
-  assert.ok(!watch.isStill(0, 1000));
-  assert.ok(!watch.isStill(1, 1000), 'never seen');
+  assert.ok(!watch.isIdle(0, 1000));
+  assert.ok(!watch.isIdle(1, 1000), 'never seen');
 });
 
 test('a member that cannot reach a log stays so until it reports otherwise', () => {

@@ -118,20 +118,20 @@ class HistoryShard implements FlushMember {
     this.scene.commits.request(this);
   }
 
-  depart(): Append | undefined {
+  takeAppend(): Append | undefined {
     if (this.pending.length === 0) this.pending = this.waiting.splice(0);
     if (this.pending.length === 0) return undefined;
     this.scene.onDepart(this.name);
     return { shard: this.id, expected: HEAD, entries: [] };
   }
 
-  land(_append: Append, outcome: AppendOutcome): void {
+  appendCompleted(_append: Append, outcome: AppendOutcome): void {
     this.scene.history.push(`${this.name} ${outcome.type}`);
     if (outcome.type === 'ok') this.durable.push(...this.pending.splice(0));
     if (this.pending.length > 0 || this.waiting.length > 0) this.scene.commits.request(this);
   }
 
-  tell(): void {
+  releaseReplies(): void {
     for (const command of this.durable.splice(0)) {
       this.scene.history.push(`reply ${command}`);
       this.scene.onReply(command);

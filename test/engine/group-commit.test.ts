@@ -61,7 +61,7 @@ class Scene implements FlushMember {
     for (const callback of this.paused.splice(0)) callback();
   }
 
-  depart(): Append | undefined {
+  takeAppend(): Append | undefined {
     if (this.waiting === 0) return undefined;
     this.flights.push(this.waiting);
     this.again = this.waiting;
@@ -69,12 +69,12 @@ class Scene implements FlushMember {
     return { shard: 0, expected: HEAD, entries: [] };
   }
 
-  land(_append: Append, outcome: AppendOutcome): void {
+  appendCompleted(_append: Append, outcome: AppendOutcome): void {
     this.landed.push(outcome.type);
     if (outcome.type === 'failed') this.command(this.again);
   }
 
-  tell(): void {
+  releaseReplies(): void {
     this.flightsWhenTold.push(this.flights.length);
   }
 }
@@ -187,11 +187,11 @@ class TwoQueues {
   pauses = 0;
   private readonly members: FlushMember[] = [0, 1].map((id) => ({
     id,
-    depart: () => ({ shard: id, expected: HEAD, entries: [] }),
-    land: (_append, outcome) => {
+    takeAppend: () => ({ shard: id, expected: HEAD, entries: [] }),
+    appendCompleted: (_append, outcome) => {
       this.landed.push(`${id} ${outcome.type}`);
     },
-    tell() {},
+    releaseReplies() {},
   }));
   private readonly commits = new GroupCommit({
     wal: {

@@ -57,7 +57,7 @@ test('a standby keeps up with the log and serves all acknowledged bets', async (
   await took(other);
   assert.equal(await other.balance('ann'), 800);
   assert.deepEqual(await owner.execute(place([{ id: 'late' }])), failure('unsure'));
-  await until('it was told', async () => stateOf(owner) === 'away');
+  await until('it was acknowledged', async () => stateOf(owner) === 'away');
   assert.equal(owner.fenced.length, 1);
   assert.deepEqual(await owner.execute(place([{ id: 'late' }])), failure('moved'));
 });
@@ -105,7 +105,7 @@ test('a clean handover acknowledges decided bets and refuses waiting ones', asyn
   const forming = first.execute(place([{ id: 'forms' }]));
   const still = paused(first);
   assert.deepEqual(await first.execute(place([{ id: 'comes' }])), failure('moved'));
-  assert.equal(await peek(still), undefined, 'what was decided is not told yet');
+  assert.equal(await peek(still), undefined, 'what was decided is not acknowledged yet');
   first.wal.release();
   const at = await still;
   assert.equal((await flying).type, 'accepted');
@@ -149,20 +149,20 @@ test('draining ends even if the pending append never completes', async () => {
   assert.equal((await flying).type, 'accepted');
 });
 
-for (const over of ['whatever it ends in', 'the head that is left', 'the head that was told'] as const) {
+for (const over of ['whatever it ends in', 'the head that is left', 'the head that was acknowledged'] as const) {
   test(`a standby restores lost entries before its fence over ${over}`, async () => {
     const [first, second] = await pair();
     for (let i = 0; i < 5; i++) await first.execute(place([{ id: `t${i}` }]));
     await second.host.move({ type: 'follow', shard: 0 });
-    const told = first.host.status()[0]?.head as Head;
+    const acknowledged = first.host.status()[0]?.head as Head;
     first.wal.loseTail(0, 4);
     const left = await first.wal.head(0);
     const expected = {
       'whatever it ends in': undefined,
       'the head that is left': left,
-      'the head that was told': told,
+      'the head that was acknowledged': acknowledged,
     };
-    const taken = await second.take({ over: expected[over], told });
+    const taken = await second.take({ over: expected[over], acknowledged });
     assert.equal(taken.type, 'taken', JSON.stringify(taken));
     assert.equal(await second.balance('ann'), 950);
     for (let i = 0; i < 5; i++) {
@@ -209,12 +209,12 @@ test('a fence that is confirmed too late is not trusted', async () => {
 test('a log that lacks acknowledged entries is not taken over', async () => {
   const [first, second] = await pair();
   for (let i = 0; i < 5; i++) await first.execute(place([{ id: `t${i}` }]));
-  const told = first.host.status()[0]?.head;
+  const acknowledged = first.host.status()[0]?.head;
   first.wal.loseTail(0, 2);
-  const short = await second.take({ told });
+  const short = await second.take({ acknowledged });
   assert.equal(short.type, 'short');
   assert.equal((await first.execute(place([{ id: 'heals' }]))).type, 'accepted');
-  const taken = await second.take({ told });
+  const taken = await second.take({ acknowledged });
   assert.equal(taken.type, 'taken');
   assert.equal(await second.balance('ann'), 940);
 });
@@ -222,15 +222,15 @@ test('a log that lacks acknowledged entries is not taken over', async () => {
 for (const later of [0, 3]) {
   test(`a log with a replaced acknowledged entry is not taken over (${later} later entries)`, async () => {
     const [first, second] = await pair();
-    await first.execute(place([{ id: 'told' }]));
-    const told = first.host.status()[0]?.head as Head;
+    await first.execute(place([{ id: 'acknowledged' }]));
+    const acknowledged = first.host.status()[0]?.head as Head;
     first.wal.loseTail(0, 1);
     const third = await joined(first.wal);
     await took(third);
     for (let i = 0; i < later; i++) await third.execute(place([{ id: `t${i}` }]));
     const found = await first.wal.head(0);
-    assert.equal(found.lsn.sequence, told.lsn.sequence + later);
-    assert.deepEqual(await second.take({ told }), { type: 'short', head: found });
+    assert.equal(found.lsn.sequence, acknowledged.lsn.sequence + later);
+    assert.deepEqual(await second.take({ acknowledged }), { type: 'short', head: found });
     assert.deepEqual(await first.wal.head(0), found);
   });
 }
@@ -238,7 +238,7 @@ for (const later of [0, 3]) {
 test('an accepted loss no longer blocks a takeover', async () => {
   const [first, second] = await pair();
   for (let i = 0; i < 5; i++) await first.execute(place([{ id: `t${i}` }]));
-  const told = first.host.status()[0]?.head;
+  const acknowledged = first.host.status()[0]?.head;
   first.wal.loseTail(0, 2);
   const found = await first.wal.head(0);
   const lsn = { epoch: found.lsn.epoch + 1, sequence: found.lsn.sequence + 1 };
@@ -246,7 +246,7 @@ test('an accepted loss no longer blocks a takeover', async () => {
   const owner = { host: 'a person', pid: 1, startedMs: 0, acceptsLoss: true } as const;
   const fence = new EntryCodec(first.wal.storeId).encodeFence(header, owner);
   first.wal.intrude(0, { shard: 0, expected: found, entries: [fence] });
-  const taken = await second.take({ told });
+  const taken = await second.take({ acknowledged });
   assert.equal(taken.type, 'taken', JSON.stringify(taken));
   assert.equal(await second.balance('ann'), 970);
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseKeys, type SignatureKey, sign } from '../../src/http/signature.js';
-import { carrierOf, isLoopbackHost } from '../../src/listener/origin-guard.js';
+import { isLoopbackHost, originOf } from '../../src/listener/origin-guard.js';
 import { balanceOf, bet } from '../support/client.js';
 import { answersIn, postOf, rawRequest } from '../support/raw-request.js';
 import type { TestNode } from '../support/test-node.js';
@@ -32,7 +32,7 @@ test('foreign hosts and headers of carried requests are recognized', () => {
   for (const host of OWN_HOSTS) assert.ok(isLoopbackHost(host), host);
   for (const host of FOREIGN_HOSTS) assert.ok(!isLoopbackHost(host), host);
   for (const name of ['host', 'accept', 'sec-fetch-mode', 'x-forwarded', 'x-request-id', 'viaduct']) {
-    assert.equal(carrierOf(name), undefined, name);
+    assert.equal(originOf(name), undefined, name);
   }
 });
 

@@ -138,7 +138,7 @@ class World {
   }
 
   private async take(node: number, over?: Head): Promise<boolean> {
-    const taken = await this.at(node).take({ over, told: this.newestAcknowledged });
+    const taken = await this.at(node).take({ over, acknowledged: this.newestAcknowledged });
     if (taken.type === 'taken') this.noteAcknowledged(node);
     else this.refusal = taken;
     return taken.type === 'taken';

@@ -15,7 +15,7 @@ test('a certificate causes a warning from 14 days before it expires', () =>
     const madeMs = withoutMs(Date.now());
     const { certificateFile, keyFile } = makeCertificate(folder, 'a.test', 30);
     const settings = settingsWith({ 'admin.tls.certificateFile': certificateFile, 'admin.tls.keyFile': keyFile });
-    const at = (days: number) => new Certificates(settings, { now: () => madeMs + days * DAY_MS }).concerns();
+    const at = (days: number) => new Certificates(settings, { now: () => madeMs + days * DAY_MS }).warnings();
     assert.deepEqual(at(15.9), []);
     assert.match(at(16.1)[0] ?? '', /a\.test\.crt \(admin\.tls\.certificateFile\) ends at \S+: put a new one there/);
     assert.match(at(30.1)[0] ?? '', /\(admin\.tls\.certificateFile\) ended at/);
@@ -32,10 +32,10 @@ test("of a chain's certificates, the one that expires first counts", () =>
     const leaf = makeCertificate(folder, 'leaf.test', 300);
     appendFileSync(leaf.certificateFile, readFileSync(makeCertificate(folder, 'ca.test', 3).certificateFile));
     const settings = settingsWith({ 'tls.certificateFile': leaf.certificateFile, 'tls.keyFile': leaf.keyFile });
-    assert.equal(new Certificates(settings, { now: () => Date.now() }).concerns().length, 1);
+    assert.equal(new Certificates(settings, { now: () => Date.now() }).warnings().length, 1);
   }));
 
 test('without TLS there are no warnings and no metrics', () => {
   const certificates = new Certificates(settingsWith(), { now: () => Date.now() });
-  assert.deepEqual([certificates.concerns(), certificateMetrics(certificates.ends())], [[], []]);
+  assert.deepEqual([certificates.warnings(), certificateMetrics(certificates.ends())], [[], []]);
 });

@@ -16,7 +16,7 @@ export class SimulatedTable {
   private drained = new Set<string>();
   private plan: Plan | undefined = undefined;
   private claims = new Map<number, Claim>();
-  private beats = new Map<string, string>();
+  private heartbeats = new Map<string, string>();
 
   constructor(private readonly random: Random) {}
 
@@ -26,7 +26,7 @@ export class SimulatedTable {
     this.drained = new Set();
     this.plan = undefined;
     this.claims = new Map();
-    this.beats = new Map();
+    this.heartbeats = new Map();
     this.version = 'none';
   }
 
@@ -34,13 +34,13 @@ export class SimulatedTable {
   for(call: <T>(run: () => T) => Promise<T>): MembershipRegistry {
     return {
       join: (tag, record) => call(() => this.join(tag, record)),
-      beat: (tag, beat, known) => call(() => this.beat(tag, beat, known)),
+      heartbeat: (tag, beat, known) => call(() => this.beat(tag, beat, known)),
       putPlan: (version, plan, gone) => call(() => this.putPlan(version, plan, gone)),
       claim: (shard, claim) => call(() => this.claim(shard, claim)),
       release: (shard, claim) => call(() => this.release(shard, claim)),
       drain: (tag, isDrained) => call(() => this.drain(tag, isDrained)),
       leave: (tag) => call(() => this.leave(tag)),
-      read: () => call(() => ({ beats: this.allBeats(), view: this.view() })),
+      read: () => call(() => ({ heartbeats: this.allHeartbeats(), view: this.view() })),
     };
   }
 
@@ -51,13 +51,13 @@ export class SimulatedTable {
   private join(tag: string, record: MemberRecord): void {
     this.members.set(tag, record);
     this.changed();
-    if (!this.beats.has(tag)) this.beats.set(tag, this.version);
+    if (!this.heartbeats.has(tag)) this.heartbeats.set(tag, this.version);
   }
 
   private beat(tag: string, beat: string, known: string): HeartbeatAnswer {
     if (!this.members.has(tag)) return { type: 'gone' };
-    this.beats.set(tag, beat);
-    return { type: 'member', beats: this.allBeats(), view: this.version === known ? undefined : this.view() };
+    this.heartbeats.set(tag, beat);
+    return { type: 'member', heartbeats: this.allHeartbeats(), view: this.version === known ? undefined : this.view() };
   }
 
   private putPlan(version: string, plan: Plan, gone: readonly string[]): boolean {
@@ -98,11 +98,11 @@ export class SimulatedTable {
   private remove(tag: string): void {
     this.members.delete(tag);
     this.drained.delete(tag);
-    this.beats.delete(tag);
+    this.heartbeats.delete(tag);
   }
 
-  private allBeats(): HeartbeatCounters {
-    return new Map(this.beats);
+  private allHeartbeats(): HeartbeatCounters {
+    return new Map(this.heartbeats);
   }
 
   private view(): RegistryView {

@@ -271,7 +271,7 @@ test('nodes share masters with replicas only if answers wait for a replica', asy
 test('only a master without a replica causes an alert', async () => {
   const { store } = await created();
   assert.deepEqual(
-    [...(await store.concerns())].sort(),
+    [...(await store.warnings())].sort(),
     cluster.masters
       .map(({ port }) => `the master 127.0.0.1:${port} has no replica: if it fails, its shards wait for its return`)
       .sort(),
@@ -279,7 +279,7 @@ test('only a master without a replica causes an alert', async () => {
   const trio = await RedisCluster.start({ masters: 1, replicas: 2 });
   try {
     const store = storeAt(trio.url, 'w', parseDurability('replicas:1'));
-    assert.deepEqual(await store.concerns(), []);
+    assert.deepEqual(await store.warnings(), []);
   } finally {
     await trio.destroy();
   }

@@ -203,7 +203,7 @@ test('initiator loads the functions, and walletd runs without that right', async
     await log.append(0);
     await store.table.read();
     await store.meta.replaceArchive(undefined, 'an-archive');
-    assert.deepEqual(await store.concerns(), [
+    assert.deepEqual(await store.warnings(), [
       `this user may not see appendfsync, no-appendfsync-on-rewrite on 127.0.0.1:${server.port}: ` +
         'check them with `walletd doctor` as the user initiator of config/users.acl',
     ]);
@@ -229,7 +229,7 @@ test('a user from an older ACL file works, and doctor lists superfluous rights',
   await admin.call('ACL', 'SETUSER', 'older', 'reset', 'on', '>secret', ...OLDER.split(/ (?![^(]*\))/));
   await withStore('older', async (store) => {
     await store.meta.maybeRead();
-    assert.deepEqual(await store.concerns(), []);
+    assert.deepEqual(await store.warnings(), []);
     const [durability, ...rest] = await store.examine();
     assert.equal(durability?.verdict, 'good');
     const rights = rest.filter(({ about }) => about === 'rights');
@@ -255,8 +255,8 @@ test('initiator sees which replica would be refused after a failover', async () 
     await until('the replica is in step', async () => /state=online/.test(await admin.info('replication')));
     await withStore('initiator', async (store) => {
       await store.meta.maybeRead();
-      await until('its link', async () => !(await store.concerns()).some((one) => /could not be checked/.test(one)));
-      const [concern = '', ...others] = await store.concerns();
+      await until('its link', async () => !(await store.warnings()).some((one) => /could not be checked/.test(one)));
+      const [concern = '', ...others] = await store.warnings();
       assert.match(concern, sentence);
       assert.deepEqual(others, []);
     });
@@ -279,7 +279,7 @@ test('init loads the functions on every master', async () => {
     // Repeat the steps that `init` takes on an existing store.
     const again = new RedisStore({ address, prefix: 'walletd', durability, trustConfig: false });
     await again.meta.maybeRead();
-    await again.concerns();
+    await again.warnings();
     await again.close();
     for (const other of others) assert.equal(((await other.call('FUNCTION', 'LIST')) as unknown[]).length, 4);
   } finally {

@@ -38,7 +38,7 @@ export const OWNER: Owner = { host: 'test', pid: 1, startedMs: 0 };
 
 export const DEAF: HostObserver = {
   decided() {},
-  landed() {},
+  appendCompleted() {},
   appendFailed() {},
   healed() {},
   failed() {},

@@ -142,7 +142,7 @@ export class TestHost {
 
   /** Takes over shard 0, unconditionally by default. */
   take(taking: Partial<Taking> = {}): Promise<MoveResult> {
-    const all: Taking = { over: undefined, told: undefined, untilMs: Number.POSITIVE_INFINITY, ...taking };
+    const all: Taking = { over: undefined, acknowledged: undefined, untilMs: Number.POSITIVE_INFINITY, ...taking };
     return this.host.move({ type: 'take', shard: 0, ...all });
   }
 

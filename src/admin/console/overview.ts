@@ -61,7 +61,7 @@ export type Backup =
       readonly thenFailures: number;
     };
 
-export interface Trouble {
+export interface Alert {
   /** `now`: players are affected. `soon`: the problem needs attention within the next few days. */
   readonly urgency: 'now' | 'soon';
   readonly what: string;
@@ -101,7 +101,7 @@ export interface Overview {
   readonly backup: Backup;
   /** The time of this machine's last benchmarks; null if there is no report on this machine. */
   readonly benchmarkMs: number | null;
-  readonly troubles: readonly Trouble[];
+  readonly troubles: readonly Alert[];
 }
 
 /** Activity during a ten-second interval of the last hour. */

@@ -20,18 +20,18 @@ import { type ArchivedMeta, findArchive } from './examine-archive.js';
 export async function checkStart(settings: Settings): Promise<readonly string[]> {
   callersOf(settings);
   aliasesOf(settings);
-  const certificates = new Certificates(settings, systemClock).concerns();
+  const certificates = new Certificates(settings, systemClock).warnings();
   mustBeEncrypted(settings);
-  const concerns = [...handWarnings(settings), ...clearTextWarnings(settings)].map(
+  const warnings = [...handWarnings(settings), ...clearTextWarnings(settings)].map(
     ({ says, todo }) => `${says}: ${todo}.`,
   );
   memoryShare(settings);
   const { name } = driverOf(settings);
   const record = recordOf(settings);
-  const first = [`Callbacks: ${describeCallers(settings)}.`, ...certificates.map((one) => `${one}.`), ...concerns];
+  const first = [`Callbacks: ${describeCallers(settings)}.`, ...certificates.map((one) => `${one}.`), ...warnings];
   try {
     const { store, meta, durability } = await openStore(settings, 'never', record);
-    const ofStore = await store.concerns();
+    const ofStore = await store.warnings();
     await store.close();
     await checkTie(settings, meta);
     const archive = await archiveSentences(settings, meta);

@@ -93,9 +93,9 @@ async function refuseSameName(settings: Settings, { store }: OpenStore): Promise
 
 /** Startup does not wait for this, because a replica may be unresponsive. */
 async function logStoreWarnings({ opened, log }: Parts): Promise<void> {
-  const concerns = await opened.store.concerns().catch(() => []);
-  for (const concern of concerns)
-    log.warn({ code: 'store-misconfigured', store: opened.name, concern }, 'store is misconfigured');
+  const warnings = await opened.store.warnings().catch(() => []);
+  for (const warning of warnings)
+    log.warn({ code: 'store-misconfigured', store: opened.name, concern: warning }, 'store is misconfigured');
 }
 
 interface TakenStore {

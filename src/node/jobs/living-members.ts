@@ -24,9 +24,9 @@ export async function livingMembers(
   const watch = new Watch();
   const called = new Set<string>();
   for (;;) {
-    const { beats, view } = await waitForStore(() => table.read(), BUSY_STORE);
+    const { heartbeats, view } = await waitForStore(() => table.read(), BUSY_STORE);
     const nowMs = performance.now();
-    watch.heartbeatsRead(beats, nowMs);
+    watch.heartbeatsRead(heartbeats, nowMs);
     // More members may have joined since the last read.
     const asked = [...view.members].filter(([, member]) => isAskedAbout(member));
     for (const [tag, { host, port }] of asked) {

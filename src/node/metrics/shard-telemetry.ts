@@ -117,15 +117,15 @@ export class ShardTelemetry implements HostObserver {
     }
   }
 
-  landed(shard: number, landing: CompletedAppend): void {
-    const { decidedMs, landedMs, replies, events, bytes, tookMs } = landing;
-    this.hasOutcome(shard, landedMs);
-    for (const ms of decidedMs) this.durable.record((landedMs - ms) / 1000);
+  appendCompleted(shard: number, completed: CompletedAppend): void {
+    const { decidedMs, completedMs, replies, events, bytes, tookMs } = completed;
+    this.hasOutcome(shard, completedMs);
+    for (const ms of decidedMs) this.durable.record((completedMs - ms) / 1000);
     if (events === 0) return;
     this.batchEvents.record(events);
     this.batchReplies.record(replies);
     this.appends.record(tookMs / 1000);
-    this.line.landed(landing);
+    this.line.landed(completed);
     this.events += events;
     this.bytes += bytes;
   }

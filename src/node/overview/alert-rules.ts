@@ -1,4 +1,4 @@
-import type { Overview, Trouble } from '../../admin/console/overview.js';
+import type { Alert, Overview } from '../../admin/console/overview.js';
 import { formatSpan } from '../../base/time.js';
 import type { Readings } from './figures.js';
 
@@ -24,10 +24,10 @@ export interface Given {
 export interface AlertRule {
   /** The name of the matching rule in config/alerts.yaml; undefined if there is none. */
   readonly alert: string | undefined;
-  readonly urgency: Trouble['urgency'];
+  readonly urgency: Alert['urgency'];
   /** Threshold of the alert. Absent if the condition is either true or false. */
   readonly limit?: number;
-  readonly find: (given: Given, limit: number) => Omit<Trouble, 'urgency'> | undefined;
+  readonly find: (given: Given, limit: number) => Omit<Alert, 'urgency'> | undefined;
 }
 
 const DAY_SECONDS = 86_400;
@@ -464,7 +464,7 @@ export const ALERT_RULES: readonly AlertRule[] = [
   },
 ];
 
-function maybe(isWrong: boolean, what: () => string, action: string): Omit<Trouble, 'urgency'> | undefined {
+function maybe(isWrong: boolean, what: () => string, action: string): Omit<Alert, 'urgency'> | undefined {
   return isWrong ? { what: what(), action } : undefined;
 }
 

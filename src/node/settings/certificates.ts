@@ -47,15 +47,15 @@ export class Certificates {
   }
 
   /** A warning for each certificate that has expired or will expire soon. */
-  concerns(): string[] {
+  warnings(): string[] {
     return LISTENERS.flatMap(
       (listener) => findCertificateWarning(this.served[listener], listener, this.clock.now()) ?? [],
     );
   }
 
   warn(log: Logger): void {
-    for (const concern of this.concerns())
-      log.warn({ code: 'certificate-ends', concern }, 'certificate expires soon or has expired');
+    for (const warning of this.warnings())
+      log.warn({ code: 'certificate-ends', concern: warning }, 'certificate expires soon or has expired');
   }
 
   /**
@@ -100,9 +100,9 @@ const LABELS: ByListener<string> = { tls: 'callbacks', 'admin.tls': 'operator-ap
 
 function findCertificateWarning(tls: Tls | undefined, listener: Listener, nowMs: number): string | undefined {
   if (tls === undefined || tls.endsMs - nowMs > SOON_MS) return undefined;
-  const verb = tls.endsMs <= nowMs ? 'ended' : 'ends';
+  const predicate = tls.endsMs <= nowMs ? 'ended' : 'ends';
   const when = new Date(tls.endsMs).toISOString();
-  return `${tls.certificateFile} (${listener}.certificateFile) ${verb} at ${when}: put a new one there, and send SIGHUP`;
+  return `${tls.certificateFile} (${listener}.certificateFile) ${predicate} at ${when}: put a new one there, and send SIGHUP`;
 }
 
 function isSame(one: Tls, other: Tls): boolean {

@@ -11,9 +11,9 @@ export interface HandWarning {
 /** Warnings about what a dishonest operator, or a thief of an operator's token, could do with the current settings. */
 export function handWarnings(settings: Settings): readonly HandWarning[] {
   const { amountMaxima, dayMaxima, approveAbove } = settings.money.byHand;
-  const concerns: HandWarning[] = [];
+  const warnings: HandWarning[] = [];
   if ([amountMaxima, dayMaxima, approveAbove].every((table) => Object.keys(table).length === 0)) {
-    concerns.push({
+    warnings.push({
       code: 'hand-unlimited',
       says: 'money by hand has no limit: one token can move any amount',
       todo: 'set money.byHand.amountMaxima and money.byHand.dayMaxima; see docs/money-by-hand.md',
@@ -21,11 +21,11 @@ export function handWarnings(settings: Settings): readonly HandWarning[] {
   }
   const operators = operatorTokens(settings).filter(({ role }) => role === 'operate').length;
   if (Object.keys(approveAbove).length > 0 && operators < 2) {
-    concerns.push({
+    warnings.push({
       code: 'hand-unapproved',
       says: `money by hand above money.byHand.approveAbove waits for another operator, but there ${operators === 1 ? 'is one' : 'is none with a name'}`,
       todo: 'give a second operator a token in admin.tokens, with the role operate; see docs/money-by-hand.md',
     });
   }
-  return concerns;
+  return warnings;
 }

@@ -72,7 +72,7 @@ export class LmdbStore implements Store {
 
   readonly server = undefined;
 
-  async concerns(): Promise<readonly string[]> {
+  async warnings(): Promise<readonly string[]> {
     return [];
   }
 

@@ -32,13 +32,13 @@ export async function examineServer(
   {
     trial: { stream, head },
     room,
-    concerns,
+    warnings,
     unseen,
     durability,
   }: {
     readonly trial: ReturnType<Keys['trial']>;
     readonly room: StoreRoom;
-    readonly concerns: readonly string[];
+    readonly warnings: readonly string[];
     /** Sentence about settings that the check could not see; empty if it saw all of them. */
     readonly unseen: string;
     readonly durability: Durability;
@@ -55,7 +55,7 @@ export async function examineServer(
         (bytes) => client.xadd(stream, '*', 'e', bytes),
         'use a faster disk for Redis; `redis-cli --latency` shows whether the network is slow',
       ),
-      ...replicasOf(info, concerns),
+      ...replicasOf(info, warnings),
       clockOf(serverMs, askedMs, Date.now()),
       roomOf(info, room),
     ];
@@ -136,7 +136,7 @@ async function superfluousRights(client: Redis): Promise<string[]> {
   return allowed;
 }
 
-function replicasOf(info: Info, concerns: readonly string[]): CheckResult[] {
+function replicasOf(info: Info, warnings: readonly string[]): CheckResult[] {
   const about = 'replicas';
   const offset = Number(info.get('master_repl_offset'));
   const replicas = [...info].flatMap(([key, value]) => {
@@ -153,7 +153,7 @@ function replicasOf(info: Info, concerns: readonly string[]): CheckResult[] {
       'check the replica and the network between them: a failover to this replica would now lose those bytes';
     return { about, verdict: 'look', says: `${name} is ${state}, ${behind} bytes behind`, todo };
   });
-  const named = concerns.map((says): CheckResult => ({ about, verdict: 'look', says }));
+  const named = warnings.map((says): CheckResult => ({ about, verdict: 'look', says }));
   return replicas.length === 0 ? [{ about, verdict: 'good', says: 'there are none' }] : [...findings, ...named];
 }
 

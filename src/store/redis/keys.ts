@@ -3,14 +3,14 @@ export class Keys {
   readonly meta: string;
   /** Membership registry of a cluster, in the same slot as the meta record. */
   readonly table: string;
-  readonly beats: string;
+  readonly heartbeats: string;
   /** Records of the feeds' consumers. The name begins like that of the registry, whose rights it shares. */
   readonly feeds: string;
 
   constructor(private readonly prefix: string) {
     this.meta = `${prefix}:meta`;
     this.table = `${prefix}:{${this.meta}}:table`;
-    this.beats = `${prefix}:{${this.meta}}:table-beats`;
+    this.heartbeats = `${prefix}:{${this.meta}}:table-beats`;
     this.feeds = `${prefix}:{${this.meta}}:table-feeds`;
   }
 

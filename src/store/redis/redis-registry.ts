@@ -29,10 +29,10 @@ export class RedisRegistry implements MembershipRegistry {
     await this.call('join', tag, JSON.stringify(record), newVersion());
   }
 
-  async beat(tag: string, beat: string, known: string): Promise<HeartbeatAnswer> {
-    const [word, beats = [], table] = (await this.call('beat', tag, beat, known)) as [string, Flat?, Flat?];
+  async heartbeat(tag: string, beat: string, known: string): Promise<HeartbeatAnswer> {
+    const [word, heartbeats = [], table] = (await this.call('beat', tag, beat, known)) as [string, Flat?, Flat?];
     if (word === 'gone') return { type: 'gone' };
-    return { type: 'member', beats: pairsOf(beats), view: table && viewOf(table) };
+    return { type: 'member', heartbeats: pairsOf(heartbeats), view: table && viewOf(table) };
   }
 
   async putPlan(version: string, plan: Plan, gone: readonly string[]): Promise<boolean> {
@@ -55,14 +55,14 @@ export class RedisRegistry implements MembershipRegistry {
     await this.call('leave', tag, newVersion());
   }
 
-  async read(): Promise<{ readonly beats: HeartbeatCounters; readonly view: RegistryView }> {
-    const [, beats, table] = (await this.call('read')) as [string, Flat, Flat];
-    return { beats: pairsOf(beats), view: viewOf(table) };
+  async read(): Promise<{ readonly heartbeats: HeartbeatCounters; readonly view: RegistryView }> {
+    const [, heartbeats, table] = (await this.call('read')) as [string, Flat, Flat];
+    return { heartbeats: pairsOf(heartbeats), view: viewOf(table) };
   }
 
   private async call(...args: (string | number)[]): Promise<unknown> {
-    const { table, beats } = this.keys;
-    const send = (client: Redis) => client.call('FCALL', CLUSTER.name, 2, table, beats, ...args);
+    const { table, heartbeats } = this.keys;
+    const send = (client: Redis) => client.call('FCALL', CLUSTER.name, 2, table, heartbeats, ...args);
     return await this.router.onHome((client) => withFunction(client, CLUSTER, send));
   }
 }

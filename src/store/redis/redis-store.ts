@@ -108,13 +108,13 @@ export class RedisStore implements Store {
     return servers.length === 0 ? undefined : servers.join(', ');
   }
 
-  async concerns(): Promise<readonly string[]> {
-    const concerns = await this.ofEach(async (master) => {
+  async warnings(): Promise<readonly string[]> {
+    const warnings = await this.ofEach(async (master) => {
       const unseen = await unseenOf(master);
       const hidden = unseen === '' ? [] : [`${unseen} on ${master.name}: ${SEE_SETTINGS}`];
-      return [...hidden, ...(await master.reads.use((client) => this.concernsOf(client, master)))];
+      return [...hidden, ...(await master.reads.use((client) => this.warningsOf(client, master)))];
     });
-    return concerns.flat();
+    return warnings.flat();
   }
 
   /**
@@ -154,9 +154,9 @@ export class RedisStore implements Store {
     return findings.flat();
   }
 
-  private async concernsOf(client: Redis, master: Master): Promise<readonly string[]> {
-    const concerns = await master.replicaAlerts(client, this.keys);
-    return this.isCluster ? [...(await failoverAlerts(client, master.name)), ...concerns] : concerns;
+  private async warningsOf(client: Redis, master: Master): Promise<readonly string[]> {
+    const warnings = await master.replicaAlerts(client, this.keys);
+    return this.isCluster ? [...(await failoverAlerts(client, master.name)), ...warnings] : warnings;
   }
 
   private async examineMaster(master: Master, shard: number): Promise<readonly CheckResult[]> {
@@ -164,8 +164,8 @@ export class RedisStore implements Store {
     const unseen = await unseenOf(master);
     const trial = this.keys.trial(shard, randomBytes(4).toString('hex'));
     return await master.reads.use(async (client) => {
-      const concerns = await this.concernsOf(client, master);
-      return await examineServer(client, { trial, room, concerns, unseen, durability: this.durability });
+      const warnings = await this.warningsOf(client, master);
+      return await examineServer(client, { trial, room, warnings, unseen, durability: this.durability });
     });
   }
 

@@ -20,10 +20,10 @@ export async function replicaAlerts(
 ): Promise<string[]> {
   const info = await master.info('replication');
   const replicas = [...info.matchAll(/^slave\d+:ip=([^,]+),port=(\d+),/gm)];
-  const concerns = await Promise.all(
+  const warnings = await Promise.all(
     replicas.map(([, host = '', port]) => alertOf({ ...login, host, port: Number(port) }, keys, serverCheck)),
   );
-  return concerns.filter((concern) => concern !== undefined);
+  return warnings.filter((warning) => warning !== undefined);
 }
 
 /** Alert for a master of a cluster that has no replica to fail over to. */

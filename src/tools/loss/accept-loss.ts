@@ -85,7 +85,7 @@ export async function findLosses(
  * to since the loss was found.
  */
 export async function acceptLoss({ shard, found, salvaged }: Loss, deps: AcceptLossDeps): Promise<Repaired> {
-  const { wallets, tallies, beyond, marks, logBytes, reached } = salvaged;
+  const { wallets, totals, beyond, marks, logBytes, reached } = salvaged;
   checkUntouched(shard, await deps.wal.head(shard), found);
   const kept = beyond === 0 ? undefined : await deps.keepEntries(shard, rawEntriesAfter(shard, reached.lsn, deps));
   // Drop archived rounds that the abandoned entries changed. The wallets contain these rounds as they were before those
@@ -112,7 +112,7 @@ export async function acceptLoss({ shard, found, salvaged }: Loss, deps: AcceptL
   const applied = head.lsn.sequence;
   const subject: SnapshotSubject = {
     id: shard,
-    source: { wallets, tallies, head, applied, timeMs, logBytes, entriesSinceSnapshot: 1 },
+    source: { wallets, totals, head, applied, timeMs, logBytes, entriesSinceSnapshot: 1 },
     snapshotTaken() {},
   };
   const snapshotter = new Snapshotter({ ...deps, policy: { ...deps.policy, keep: Number.POSITIVE_INFINITY } });

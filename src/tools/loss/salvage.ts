@@ -33,7 +33,7 @@ export interface Salvaged {
    */
   readonly ends: readonly End[];
   readonly marks: readonly LogMark[];
-  readonly tallies: LedgerTotals;
+  readonly totals: LedgerTotals;
   readonly logBytes: number;
   /** The reason why the replay ended at `reached`; undefined if the log ends there. */
   readonly problem: string | undefined;
@@ -126,7 +126,7 @@ async function replayed(shard: number, replay: Replay, deps: SalvageDeps): Promi
     timeMs,
     ends,
     marks,
-    tallies: talliesOf(replay),
+    totals: totalsOf(replay),
     logBytes,
     problem,
     ...(await inspectUnusable(shard, reached.lsn, deps)),
@@ -138,10 +138,10 @@ async function replayed(shard: number, replay: Replay, deps: SalvageDeps): Promi
  * movements that are missing from the totals, and rounds may have left memory meanwhile. The totals then count as
  * complete only from this time on, and a new audit chain begins.
  */
-function talliesOf({ tallies, manifest, head, timeMs }: Replay): LedgerTotals {
+function totalsOf({ totals, manifest, head, timeMs }: Replay): LedgerTotals {
   const isBehind = manifest !== undefined && manifest.end.lsn.sequence > head.lsn.sequence;
-  if (!isBehind) return tallies;
-  const known = { ...tallies.toJSON(), sinceMs: timeMs, neverArchived: false, audit: undefined };
+  if (!isBehind) return totals;
+  const known = { ...totals.toJSON(), sinceMs: timeMs, neverArchived: false, audit: undefined };
   return LedgerTotals.from(known, formatLsn(head.lsn));
 }
 

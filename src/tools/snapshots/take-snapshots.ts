@@ -21,10 +21,10 @@ export async function takeSnapshots(
     onProgress(done, shards.length);
     const found = await deps.wal.head(id);
     const rebuilt = await rebuild({ shard: id, genesis: deps.genesis(id), found, target: found }, deps);
-    const { wallets, tallies, logBytes, timeMs, tailEntries } = rebuilt;
+    const { wallets, totals, logBytes, timeMs, tailEntries } = rebuilt;
     const { sequence } = found.lsn;
     const place = { head: found, applied: sequence, timeMs, logBytes, entriesSinceSnapshot: tailEntries };
-    const source = { wallets, tallies, ...place };
+    const source = { wallets, totals, ...place };
     snapshotter.recovered(id, rebuilt.marks, rebuilt.damaged);
     results.push(await snapshotter.take({ id, source, snapshotTaken() {} }, IMMEDIATE));
   }

@@ -32,8 +32,8 @@ export class CheckedReplay {
     private readonly archive: ArchiveCheck,
     noted: AuditHead | undefined,
   ) {
-    archive.required = replay.tallies.archived;
-    this.audit = new AuditCheck(shard, replay.tallies.audit, noted, findings);
+    archive.required = replay.totals.archived;
+    this.audit = new AuditCheck(shard, replay.totals.audit, noted, findings);
   }
 
   /** LSN after which entries are replayed. */

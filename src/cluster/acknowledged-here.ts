@@ -4,7 +4,7 @@ import type { Head, Position } from '../ports/wal.js';
  * By shard: the newest entry that any member may have acknowledged, as far as this member knows. A log that ends before
  * that entry has lost entries.
  */
-export class Told {
+export class AcknowledgedHere {
   private readonly byShard: Map<number, Position>;
 
   /** `before` contains positions from this node's record file. */
