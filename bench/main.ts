@@ -54,7 +54,8 @@ const mixed = () => [
   ...onStore(),
 ];
 
-type Told = Omit<LoadSettings, 'target'> & SaveSettings & { readonly target?: string; readonly operatorApi?: string };
+type LoadArguments = Omit<LoadSettings, 'target'> &
+  SaveSettings & { readonly target?: string; readonly operatorApi?: string };
 
 const { WALLETD_ADMIN_TOKEN, WALLETD_SIGNATURE_KEYS } = process.env;
 /** Secrets of a walletd that is already running. */
@@ -79,7 +80,7 @@ command(
   new Option('--operator-api <url>', 'of that walletd, with WALLETD_ADMIN_TOKEN if it asks for one'),
   ...mixed(),
   ...alternating(8, 3),
-).action(async ({ target, ...options }: Told) => {
+).action(async ({ target, ...options }: LoadArguments) => {
   const settings = target === undefined ? options : { ...options, target: targetOf({ ...options, target }, secrets) };
   const report = await runLoad(settings);
   save(chaptersOf(report), options);

@@ -63,16 +63,16 @@ class AppendQueue {
   private async fly(): Promise<void> {
     const { client } = this;
     while (this.waiting.length > 0) {
-      const flight = this.waiting;
+      const append = this.waiting;
       this.waiting = [];
       const entries = new Map<number, string>();
-      for (const { shard, text } of flight) entries.set(shard, (entries.get(shard) ?? '') + text);
+      for (const { shard, text } of append) entries.set(shard, (entries.get(shard) ?? '') + text);
       client.stream.cork();
       const sent: Promise<unknown>[] = [...entries].map(([shard, entry]) => client.xadd(keyOf(shard), '*', 'd', entry));
       if (waits) sent.push(client.wait(1, WAIT_MS));
       client.stream.uncork();
       await Promise.all(sent);
-      for (const { answer } of flight) answer();
+      for (const { answer } of append) answer();
     }
     this.isFlying = false;
   }
@@ -132,7 +132,7 @@ class Link {
   }
 }
 
-const lanes = masters.map((url) => new AppendQueue(connectTo(url)));
+const queues = masters.map((url) => new AppendQueue(connectTo(url)));
 const readers = masters.map((url) => connectTo(url));
 const masterOf = await mastersBySlot();
 const links = new Map<number, Link>();
@@ -141,7 +141,7 @@ const heads = new Map<number, string>();
 /** Resolves to a function that returns a shard's index in `masters`. */
 async function mastersBySlot(): Promise<(shard: number) => number> {
   if (masters.length === 1) return () => 0;
-  const ranges = (await (lanes[0] as AppendQueue).client.call('CLUSTER', 'SLOTS')) as [
+  const ranges = (await (queues[0] as AppendQueue).client.call('CLUSTER', 'SLOTS')) as [
     number,
     number,
     [string, number],
@@ -155,7 +155,7 @@ async function mastersBySlot(): Promise<(shard: number) => number> {
 
 function own(shard: number, text: string, answer: (body: string) => void): void {
   const body = echoOf(text);
-  (lanes[masterOf(shard)] as AppendQueue).append(shard, text, () => answer(body));
+  (queues[masterOf(shard)] as AppendQueue).append(shard, text, () => answer(body));
 }
 
 async function follow(shard: number): Promise<void> {
@@ -187,7 +187,7 @@ function followAll(): void {
   for (const { stream } of readers) stream.uncork();
 }
 
-function tellThatItLives(): void {
+function sendHeartbeat(): void {
   for (const link of links.values())
     link.send({ type: 'pulse', serving: mine.map((shard) => ({ shard, head: '0'.repeat(40) })) });
   void (readers[0] as Redis).call('TIME');
@@ -208,7 +208,7 @@ function dial(other: number, port: number): void {
 
 while (links.size < ports.length - 1) await delay(FOLLOW_MS);
 systemTimers.every(FOLLOW_MS, followAll);
-systemTimers.every(HEARTBEAT_MS, tellThatItLives);
+systemTimers.every(HEARTBEAT_MS, sendHeartbeat);
 await serveEcho(true, (bytes, answer) => {
   const text = bytes.toString();
   const shard = shardOf(guessUsername(text), shards);

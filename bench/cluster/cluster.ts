@@ -198,7 +198,7 @@ async function measure<T>(parts: Chosen<T>, on: T, rounds: number, progress: Run
       const one = await run(on);
       all.push(one);
       const values = goals.map(({ unit }, i) => `${one.values[i]?.toFixed(2)} ${unit}`);
-      progress.next(`${name.padEnd(10)}  round ${round}  ${values.join(', ')}${one.told ? `; ${one.told}` : ''}`);
+      progress.next(`${name.padEnd(10)}  round ${round}  ${values.join(', ')}${one.note ? `; ${one.note}` : ''}`);
     }
     figures.push(...goals.map((goal, i) => ({ ...goal, values: all.map(({ values }) => values[i] as number) })));
   }

@@ -28,7 +28,7 @@ export interface Scene {
 /** Result of a round: one value per target, and a sentence about anything else observed. */
 export interface Round {
   readonly values: readonly number[];
-  readonly told?: string;
+  readonly note?: string;
 }
 
 /** Imports idle players. One in four belongs to the large shard. */
@@ -61,7 +61,7 @@ export async function kill({ stage, probe, rate }: Scene): Promise<Round> {
   });
   await cluster.startNode(victim);
   await stage.warm();
-  return { values: [round.acted], told: refused(round) };
+  return { values: [round.acted], note: refused(round) };
 }
 
 /**
@@ -79,7 +79,7 @@ export async function stop({ stage, probe, rate }: Scene): Promise<Round> {
     return ms;
   });
   await stage.warm();
-  return { values: [round.acted], told: refused(round) };
+  return { values: [round.acted], note: refused(round) };
 }
 
 /** Moves the large shard to its follower. */
@@ -113,7 +113,7 @@ export async function roll({ stage, rate }: Scene): Promise<Round> {
     }
   });
   const before = `the longest of ${CALM_SECONDS} s before ${calm.result.maxMs.toFixed(0)} ms`;
-  return { values: [result.maxMs, result.broken], told: `p99 ${result.p99Ms.toFixed(1)} ms; ${before}` };
+  return { values: [result.maxMs, result.broken], note: `p99 ${result.p99Ms.toFixed(1)} ms; ${before}` };
 }
 
 /**
@@ -135,7 +135,7 @@ export async function redis({ stage, probe, rate }: Scene): Promise<Round> {
   await victim.start();
   await stage.redis.inStep();
   await stage.warm();
-  return { values: [round.acted], told: refused(round) };
+  return { values: [round.acted], note: refused(round) };
 }
 
 /** Kills all nodes at the same time, and then starts them all at the same time. */
@@ -149,7 +149,7 @@ export async function restart({ stage, probe }: Scene): Promise<Round> {
   await probe.lastAnswerMs(cluster.node(0).callbackUrl);
   const answeredMs = performance.now() - startedMs;
   await stage.warm();
-  return { values: [answeredMs], told: `ready after ${readyMs.toFixed(0)} ms` };
+  return { values: [answeredMs], note: `ready after ${readyMs.toFixed(0)} ms` };
 }
 
 function refused({ result: { answers, refusals, broken, notSent, maxMs } }: UnderLoad<unknown>): string {

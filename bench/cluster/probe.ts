@@ -6,7 +6,7 @@ import { SHARDS } from './stage.js';
 
 const BALANCE = 1_000_000;
 const AGAIN_MS = 10;
-const PATIENCE_MS = 60_000;
+const PROBE_TIMEOUT_MS = 60_000;
 
 /** One player per shard, for measuring how long it takes until each shard answers. */
 export class Probe {
@@ -35,7 +35,7 @@ export class Probe {
 }
 
 async function answered(client: PlatformClient, username: string, id: string): Promise<void> {
-  for (const endMs = Date.now() + PATIENCE_MS; ; await delay(AGAIN_MS)) {
+  for (const endMs = Date.now() + PROBE_TIMEOUT_MS; ; await delay(AGAIN_MS)) {
     const answer = await client.post('placeBets', bet(username, id)).catch(() => undefined);
     if (answer?.statusCode === 0) return;
     if (Date.now() > endMs) throw new Error(`${id} has no answer: ${JSON.stringify(answer)}`);

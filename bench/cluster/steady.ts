@@ -89,14 +89,14 @@ export async function lag({ stage, seconds }: Pick<Calm, 'seconds'> & { readonly
 
 /** Maximum throughput of three nodes relative to one. */
 export async function throughput(calm: Calm): Promise<Round> {
-  const { alike, one, three, told } = await beside(calm, undefined);
-  return { values: [three.us / alike.us, three.us / one.us, three.result.perSecond / one.result.perSecond], told };
+  const { alike, one, three, note } = await beside(calm, undefined);
+  return { values: [three.us / alike.us, three.us / one.us, three.result.perSecond / one.result.perSecond], note };
 }
 
 /** Processor time of three nodes relative to one, at a rate that all of them can sustain. */
 export async function processor(calm: Calm): Promise<Round> {
-  const { alike, one, three, told } = await beside(calm, calm.rate);
-  return { values: [three.us / alike.us, three.us / one.us], told };
+  const { alike, one, three, note } = await beside(calm, calm.rate);
+  return { values: [three.us / alike.us, three.us / one.us], note };
 }
 
 async function beside({ seconds, ...calm }: Calm, rate: number | undefined) {
@@ -105,8 +105,8 @@ async function beside({ seconds, ...calm }: Calm, rate: number | undefined) {
   const one = await measure(calm.solo);
   const alike = await measure(calm.soloAlike);
   const three = await measure(calm.three);
-  const tell = ({ result, us }: typeof one) => `${us.toFixed(0)} us at ${result.perSecond.toFixed(0)}/s`;
-  return { one, alike, three, told: `one node ${tell(one)}, on a store alike ${tell(alike)}; three ${tell(three)}` };
+  const show = ({ result, us }: typeof one) => `${us.toFixed(0)} us at ${result.perSecond.toFixed(0)}/s`;
+  return { one, alike, three, note: `one node ${show(one)}, on a store alike ${show(alike)}; three ${show(three)}` };
 }
 
 /**
@@ -120,12 +120,12 @@ export async function forward({ gather, seconds, rate }: Calm): Promise<Round> {
     const calm = await processorUs(server, { seconds, rate, connections: CONNECTIONS }, pids);
     const busy = await processorUs(server, { seconds, connections: CONNECTIONS }, pids);
     const { p50Ms } = calm.result;
-    const told = `p50 ${p50Ms.toFixed(2)} ms, ${calm.us.toFixed(0)} us, ${busy.us.toFixed(0)} us at ${busy.result.perSecond.toFixed(0)}/s`;
-    return { p50Ms, us: busy.us, told };
+    const note = `p50 ${p50Ms.toFixed(2)} ms, ${calm.us.toFixed(0)} us, ${busy.us.toFixed(0)} us at ${busy.result.perSecond.toFixed(0)}/s`;
+    return { p50Ms, us: busy.us, note: note };
   };
   const [local, forwarded] = [await measure(owner), await measure(other)];
   const values = [forwarded.p50Ms - local.p50Ms, forwarded.us - local.us];
-  return { values, told: `local ${local.told}; forwarded ${forwarded.told}` };
+  return { values, note: `local ${local.note}; forwarded ${forwarded.note}` };
 }
 
 /** Warms up newly started processes, which are slow at first. */

@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline';
 import { Books } from '../load/books.js';
-import { type LoadOptions, Run, tell } from '../load/run.js';
+import { type LoadOptions, Run, send } from '../load/run.js';
 
 /*
  * Load generator for a server's first seconds. It warms itself up on an echo server, so that only the server under test
@@ -17,5 +17,5 @@ async function play(warmUpMs?: number) {
 }
 
 await play();
-tell({ type: 'warm' });
-tell({ type: 'result', result: await play(0) }, () => process.exit(0));
+send({ type: 'warm' });
+send({ type: 'result', result: await play(0) }, () => process.exit(0));

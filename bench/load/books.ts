@@ -50,11 +50,11 @@ export class Books {
   async compare(adminUrl: string, token: string | null, seed: string, areFew: boolean): Promise<string[]> {
     const api = new OperatorApi(adminUrl, token);
     const usernames = [...this.least.keys()].map((player) => usernameOf(seed, player));
-    const told = areFew ? await balancesOf(usernames, api) : await allBalances(api, token);
+    const balances = areFew ? await balancesOf(usernames, api) : await allBalances(api, token);
     const wrong: string[] = [];
     for (const [player, least] of this.least.entries()) {
       const username = usernameOf(seed, player);
-      const units = told.get(username) ?? Number.NaN;
+      const units = balances.get(username) ?? Number.NaN;
       const most = this.most[player] as number;
       if (!(units >= least && units <= most)) wrong.push(`${username} has ${units}, and not ${least} to ${most} units`);
     }
@@ -68,20 +68,20 @@ export class Books {
 }
 
 async function balancesOf(usernames: readonly string[], api: OperatorApi): Promise<Map<string, number>> {
-  const told = new Map<string, number>();
+  const balances = new Map<string, number>();
   for (const username of usernames) {
     const player = await api.player(username);
-    if (player !== undefined) told.set(username, unitsAt(player.balance, 0));
+    if (player !== undefined) balances.set(username, unitsAt(player.balance, 0));
   }
-  return told;
+  return balances;
 }
 
 async function allBalances(api: OperatorApi, token: string | null): Promise<Map<string, number>> {
   const response = await fetch(`${api.url}/readyz`, { headers: bearer(token ?? undefined) });
   const { shards } = (await response.json()) as { shards: { shard: number }[] };
-  const told = new Map<string, number>();
+  const balances = new Map<string, number>();
   for (const { shard } of shards) {
-    for (const { username, balance } of await api.players(shard)) told.set(username, unitsAt(balance, 0));
+    for (const { username, balance } of await api.players(shard)) balances.set(username, unitsAt(balance, 0));
   }
-  return told;
+  return balances;
 }

@@ -140,12 +140,12 @@ export class Run implements ConnectionListener {
     this.sendDue();
     await delay(warmUpMs);
     const cpu = this.beginMeasuring();
-    tell({ type: 'measuring', atMs: Date.now() });
-    const pieces = this.tellPieces();
+    send({ type: 'measuring', atMs: Date.now() });
+    const pieces = this.reportPieces();
     await delay(seconds * 1000);
     clearInterval(pieces);
     this.isStopping = true;
-    tell({ type: 'measured', atMs: Date.now() });
+    send({ type: 'measured', atMs: Date.now() });
     ticks?.end();
     const result = this.result(process.cpuUsage(cpu));
     await this.lastAnswers();
@@ -154,12 +154,12 @@ export class Run implements ConnectionListener {
     return { ...result, broken, wrong, firstWrong, uncertainPlayers: books.uncertain };
   }
 
-  private tellPieces(): NodeJS.Timeout | undefined {
+  private reportPieces(): NodeJS.Timeout | undefined {
     const { pieceSeconds } = this.options;
     if (pieceSeconds === undefined) return undefined;
     this.piece = new Latencies();
     return setInterval(() => {
-      tell({ type: 'piece', latencies: this.piece.summary() });
+      send({ type: 'piece', latencies: this.piece.summary() });
       this.piece = new Latencies();
     }, pieceSeconds * 1000);
   }
@@ -296,6 +296,6 @@ function cannotConnect(count: number): (error: NodeJS.ErrnoException) => never {
 }
 
 /** Writes a line for the bench. */
-export function tell(line: GeneratorLine, then?: () => void): void {
+export function send(line: GeneratorLine, then?: () => void): void {
   process.stdout.write(`${JSON.stringify(line)}\n`, then);
 }

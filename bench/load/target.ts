@@ -48,8 +48,8 @@ export function onTarget({ url, operatorApi: adminUrl, token }: Target): Contest
     cpuMs: async () => (await readMetric(adminUrl, token, CPU_SECONDS)) * 1000,
     collectionsBetween: () => ({ fullCollections: undefined, longestPauseMs: 0 }),
   };
-  const told = { url, adminUrl, booksUrl: adminUrl, token, playerPrefix: TARGET_PLAYERS };
-  return { name: 'target', start: async () => ({ name: 'target', ...told, settings: undefined, process: serving }) };
+  const target = { url, adminUrl, booksUrl: adminUrl, token, playerPrefix: TARGET_PLAYERS };
+  return { name: 'target', start: async () => ({ name: 'target', ...target, settings: undefined, process: serving }) };
 }
 
 /** A value from walletd's metrics; NaN if the operator API does not grant access. */

@@ -12,7 +12,7 @@ import { CALLBACKS, NOW_MS, places, rules, scales } from './callbacks.js';
 import { newWallet } from './decide.js';
 import type { Group } from './group.js';
 
-const PATIENCE_MS = 3000;
+const WINDOW_MS = 3000;
 const BATCH_BYTES = 16_000;
 
 const wallet = newWallet();
@@ -23,7 +23,7 @@ memory.close();
 const options = {
   thread: 'main',
   scales,
-  requestDeadlineMs: PATIENCE_MS,
+  requestDeadlineMs: WINDOW_MS,
   everySeconds: 0,
   server: () => undefined,
   news: { failed() {}, answered() {} },
@@ -40,7 +40,7 @@ function ours(): void {
     decidedMs.push(endedMs);
     const command = places[i] as Turn['command'];
     const decision = decisions[i] as Turn['decision'];
-    shards.decided(0, { command, decision, currency: 'THB', deadlineMs: startedMs + PATIENCE_MS, startedMs, endedMs });
+    shards.decided(0, { command, decision, currency: 'THB', deadlineMs: startedMs + WINDOW_MS, startedMs, endedMs });
   }
   const completedMs = systemClock.monotonicMs();
   shards.appendCompleted(0, {

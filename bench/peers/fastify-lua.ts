@@ -1,5 +1,5 @@
 import { Redis, type Result } from 'ioredis';
-import { servePeer, type Told } from './fastify-peer.js';
+import { type PeerAnswer, servePeer } from './fastify-peer.js';
 import { PLACE_BET, SETTLE_BET } from './wallet-scripts.js';
 
 /*
@@ -8,8 +8,8 @@ import { PLACE_BET, SETTLE_BET } from './wallet-scripts.js';
  */
 declare module 'ioredis' {
   interface RedisCommander<Context> {
-    placeBet(player: string, bet: string, currency: string, stake: number, round: string): Result<Told, Context>;
-    settleBet(player: string, bet: string, currency: string, payout: number): Result<Told, Context>;
+    placeBet(player: string, bet: string, currency: string, stake: number, round: string): Result<PeerAnswer, Context>;
+    settleBet(player: string, bet: string, currency: string, payout: number): Result<PeerAnswer, Context>;
   }
 }
 

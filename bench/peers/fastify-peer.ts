@@ -7,8 +7,8 @@ import { fastify } from 'fastify';
  * compiled for both parsing and serializing.
  */
 export interface PeerWallets {
-  place(bet: PlacedBet): Promise<Told>;
-  settle(bet: SettledBet): Promise<Told>;
+  place(bet: PlacedBet): Promise<PeerAnswer>;
+  settle(bet: SettledBet): Promise<PeerAnswer>;
   /** Resolves to the number of new players. */
   importPlayers(players: readonly Player[]): Promise<number>;
 }
@@ -37,7 +37,7 @@ export interface Player {
 }
 
 /** Answer with the balances of the first answer; without balances if the callback failed. */
-export type Told = readonly [statusCode: number, before?: number | null, after?: number | null];
+export type PeerAnswer = readonly [statusCode: number, before?: number | null, after?: number | null];
 
 interface Callback {
   readonly id: string;
@@ -100,7 +100,7 @@ function keyOf({ username, productId, currency }: Callback, id: string): BetKey 
   return { username, productId, id, currency };
 }
 
-function answer({ id, productId, currency, username }: Callback, [statusCode, before, after]: Told): object {
+function answer({ id, productId, currency, username }: Callback, [statusCode, before, after]: PeerAnswer): object {
   const echoed = { id, statusCode, timestampMillis: Date.now(), productId };
   if (typeof before !== 'number' || typeof after !== 'number') return echoed;
   return { ...echoed, currency, balanceBefore: before / UNITS, balanceAfter: after / UNITS, username };

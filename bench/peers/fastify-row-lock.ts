@@ -1,5 +1,5 @@
 import { Pool, type PoolClient } from 'pg';
-import { type BetKey, type PlacedBet, type SettledBet, servePeer, type Told } from './fastify-peer.js';
+import { type BetKey, type PeerAnswer, type PlacedBet, type SettledBet, servePeer } from './fastify-peer.js';
 import { configOf, createTables, importPlayers } from './postgres-tables.js';
 
 /*
@@ -24,7 +24,7 @@ interface Bet {
   readonly settled_before: number;
 }
 
-type Work<B> = (client: PoolClient, player: Player, bet: B) => Promise<Told>;
+type Work<B> = (client: PoolClient, player: Player, bet: B) => Promise<PeerAnswer>;
 
 const pool = new Pool({ ...configOf(process.argv[2] as string, SCHEMA), max: CONNECTIONS });
 await createTables(pool, SCHEMA);
@@ -35,7 +35,7 @@ await servePeer({
   importPlayers: (players) => importPlayers(pool, players),
 });
 
-async function place(client: PoolClient, { number, balance }: Player, bet: PlacedBet): Promise<Told> {
+async function place(client: PoolClient, { number, balance }: Player, bet: PlacedBet): Promise<PeerAnswer> {
   const { productId, id, roundId, stake } = bet;
   const known = await findBet(client, number, bet);
   if (known !== undefined) {
@@ -49,7 +49,7 @@ async function place(client: PoolClient, { number, balance }: Player, bet: Place
   return [0, balance, balance - stake];
 }
 
-async function settle(client: PoolClient, { number, balance }: Player, bet: SettledBet): Promise<Told> {
+async function settle(client: PoolClient, { number, balance }: Player, bet: SettledBet): Promise<PeerAnswer> {
   const { productId, id, payout } = bet;
   const known = await findBet(client, number, bet);
   if (known === undefined) return [20001];
@@ -63,13 +63,13 @@ async function settle(client: PoolClient, { number, balance }: Player, bet: Sett
   return [0, balance, balance + payout];
 }
 
-async function inTransaction<B extends BetKey>(bet: B, work: Work<B>): Promise<Told> {
+async function inTransaction<B extends BetKey>(bet: B, work: Work<B>): Promise<PeerAnswer> {
   const client = await pool.connect();
   try {
     await client.query('BEGIN');
-    const told = await withPlayer(client, bet, work);
+    const answer = await withPlayer(client, bet, work);
     await client.query('COMMIT');
-    return told;
+    return answer;
   } catch (error) {
     await client.query('ROLLBACK');
     throw error;
@@ -78,7 +78,7 @@ async function inTransaction<B extends BetKey>(bet: B, work: Work<B>): Promise<T
   }
 }
 
-async function withPlayer<B extends BetKey>(client: PoolClient, bet: B, work: Work<B>): Promise<Told> {
+async function withPlayer<B extends BetKey>(client: PoolClient, bet: B, work: Work<B>): Promise<PeerAnswer> {
   const lock = 'SELECT number, currency, balance FROM player WHERE username = $1 FOR UPDATE';
   const { rows } = await client.query<Player>(lock, [bet.username]);
   const [player] = rows;

@@ -23,13 +23,13 @@ export function runPeers(options: PeersSettings): Promise<LoadReport> {
       `Fastify ${packageVersion('fastify')}, ioredis ${packageVersion('ioredis')}, pg ${packageVersion('pg')}`,
     );
     const onLmdb = say([walletd(embedded, 0, { name: 'walletd on LMDB' })], embedded.durability);
-    const contestants = [...onLmdb, ...(await maybeOnRedis(folder)), ...maybeOnPostgres(folder), echo()];
+    const contestants = [...onLmdb, ...(await tryOnRedis(folder)), ...tryOnPostgres(folder), echo()];
     console.log();
     return { durability: DURABILITY, raced: await race(contestants, settings) };
   });
 }
 
-async function maybeOnRedis(folder: string): Promise<Contestant[]> {
+async function tryOnRedis(folder: string): Promise<Contestant[]> {
   const problem = whyNoRedis();
   if (problem !== undefined) return skip('what runs on Redis', problem);
   const store = await startStore({ store: 'redis', durability: 'fsync', folder });
@@ -38,7 +38,7 @@ async function maybeOnRedis(folder: string): Promise<Contestant[]> {
   return say([onRedis, lua], store.durability);
 }
 
-function maybeOnPostgres(folder: string): Contestant[] {
+function tryOnPostgres(folder: string): Contestant[] {
   const problem = whyNoPostgres();
   if (problem !== undefined) return skip('what runs on PostgreSQL', problem);
   const { url, durability } = startPostgres(folder);

@@ -36,10 +36,10 @@ function verdict(raced: readonly Raced[], pick: (one: Raced) => number, say: (va
   const floor = FLOORS.map((name) => alike.find(({ server }) => server === name)).find((one) => one !== undefined);
   const base = floor ?? (alike[0] as Raced);
   const others = alike.filter((one) => one !== base && !FLOORS.includes(one.server));
-  const told = (others.length > 0 ? others : [base]).map((one) => {
+  const lines = (others.length > 0 ? others : [base]).map((one) => {
     const value = pick(one);
     const beside = one === base ? '' : `, ${short(value / pick(base))} times the ${base.server}`;
     return `${one.server} ${say(value)}${beside}`;
   });
-  return `With ${load}, ${told.join('; ')}.`;
+  return `With ${load}, ${lines.join('; ')}.`;
 }

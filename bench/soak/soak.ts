@@ -80,8 +80,8 @@ export function runSoak(settings: SoakSettings): Promise<SoakReport> {
       (share) => console.log(`${Math.round(share * 100)} % of the players are there`),
       ({ count, p50Ms, p99Ms, maxMs }) => {
         answers += count;
-        const told = { minute: ++minute, answers, p50Ms, p99Ms, longestMs: maxMs };
-        looking.push(lookInto(server).then((seen) => note({ ...told, ...seen }, minutes)));
+        const line = { minute: ++minute, answers, p50Ms, p99Ms, longestMs: maxMs };
+        looking.push(lookInto(server).then((seen) => note({ ...line, ...seen }, minutes)));
       },
     );
     await Promise.all(looking);

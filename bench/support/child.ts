@@ -36,8 +36,8 @@ export async function startChild(
   atEnd(() => end(child));
   const failed = once(child, 'error').then(([error]) => Promise.reject(error));
   const serving = new ServingProcess(child.pid ?? 0);
-  const told = createInterface({ input: child.stdio[3] as NodeJS.ReadableStream });
-  told.on('line', (line) => serving.collected(JSON.parse(line) as FullCollection));
+  const lines = createInterface({ input: child.stdio[3] as NodeJS.ReadableStream });
+  lines.on('line', (line) => serving.collected(JSON.parse(line) as FullCollection));
   return { line: await Promise.race([failed, firstLine(child, isReady)]), process: serving };
 }
 

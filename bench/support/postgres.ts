@@ -41,7 +41,7 @@ export interface Postgres {
 
 /** A sentence that explains why no server can run on this machine; undefined if one can. */
 export function whyNoPostgres(): string | undefined {
-  if (maybePrograms() === undefined) return 'PostgreSQL is not installed: apt-get install postgresql';
+  if (findPrograms() === undefined) return 'PostgreSQL is not installed: apt-get install postgresql';
   if (!isRoot() || findIdOf('-u') !== undefined) return undefined;
   return `PostgreSQL does not run as root, and there is no user ${USER}: useradd --system ${USER}`;
 }
@@ -82,7 +82,7 @@ export function makeOwnFolder(folder: string): string {
 /** Runs one of the programs to completion as the server's user. */
 export function runProgram(cwd: string, program: string, ...args: string[]): string {
   try {
-    return execFileSync(`${maybePrograms()}/${program}`, args, { ...owner(), cwd, encoding: 'utf8', stdio: 'pipe' });
+    return execFileSync(`${findPrograms()}/${program}`, args, { ...owner(), cwd, encoding: 'utf8', stdio: 'pipe' });
   } catch (error) {
     throw new Error(`${(error as Error).message}${readServerLog(cwd)}`);
   }
@@ -98,7 +98,7 @@ function owner(): { readonly uid?: number; readonly gid?: number } {
   return { uid: findIdOf('-u') as number, gid: findIdOf('-g') as number };
 }
 
-function maybePrograms(): string | undefined {
+function findPrograms(): string | undefined {
   return findFolderOf(PROGRAMS, [...onPath(), ...debianFolders()]);
 }
 

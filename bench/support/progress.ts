@@ -2,7 +2,7 @@ import { Progress } from '../../src/cli/print/progress.js';
 
 const STEP_MS = 200;
 /** Interval between progress lines while players are imported. */
-const TELL_MS = 5000;
+const PROGRESS_MS = 5000;
 
 /**
  * The progress of the runs. A terminal shows a bar, which also moves within a run if all runs take equally long. Other
@@ -37,7 +37,7 @@ export class RunProgress {
     this.startedAt = now;
     const reportedAt = this.reportedAt ?? now;
     this.reportedAt = share === 1 ? undefined : reportedAt;
-    if (share === 1 || now - reportedAt < TELL_MS) return;
+    if (share === 1 || now - reportedAt < PROGRESS_MS) return;
     this.reportedAt = now;
     this.bar.stop();
     console.log(`${name}: ${Math.floor(share * 100)} % of its players and their open bets are there`);

@@ -124,7 +124,7 @@ export class Authentication {
       throw new Problem(403, `the token of ${known.name} has the role monitor, which has no console`, 'forbidden');
     }
     const cookie = this.sessions.begin(known.name);
-    const session = this.sessions.maybeRead(cookie) as ConsoleSession;
+    const session = this.sessions.tryRead(cookie) as ConsoleSession;
     this.log.info({ by: { name: known.name, address: visitorAddress } }, 'operator signed in to the console');
     return { setCookie: this.cookie.set(request, cookie), visitor: visitorOf(session) };
   }
@@ -132,7 +132,7 @@ export class Authentication {
   /** Ends the session on all nodes, and returns the header that removes its cookie. */
   signOut(request: FastifyRequest): string {
     this.mustBeOwnPage(request);
-    const session = this.sessions.maybeRead(this.cookie.of(request) ?? '');
+    const session = this.sessions.tryRead(this.cookie.of(request) ?? '');
     if (session !== undefined) {
       this.signedOut.add(session.name, session.id, session.endsMs);
       const by = { name: session.name, address: visitorAddressOf(request) };
@@ -148,7 +148,7 @@ export class Authentication {
       const { name } = this.local(request, addressOf(request), 403);
       return { name, role: 'operate', csrf: null };
     }
-    const session = this.sessions.maybeRead(this.cookie.of(request) ?? '');
+    const session = this.sessions.tryRead(this.cookie.of(request) ?? '');
     return session && visitorOf(session);
   }
 
@@ -197,7 +197,7 @@ export class Authentication {
   }
 
   private bySession(request: FastifyRequest, cookie: string): ConsoleSession {
-    const session = this.sessions.maybeRead(cookie);
+    const session = this.sessions.tryRead(cookie);
     if (session === undefined) {
       this.refuse('no session', () => addressOf(request));
       throw new Problem(401, 'the session has ended: sign in again', 'unauthorized');

@@ -15,7 +15,7 @@ const HITS_MAX = 1000;
 /** Limits concurrent searches, because each one visits all players. */
 const SEARCHES_MAX = 4;
 /** Interval of progress lines. */
-const TELL_MS = 500;
+const PROGRESS_MS = 500;
 
 /**
  * Finds the player and record for an ID whose player is unknown. This process searches memory between callbacks; a
@@ -67,7 +67,7 @@ export function findRoute(
   async function* memory(id: string, isWanted: () => boolean): AsyncGenerator<SearchLine> {
     const notes: string[] = [];
     let left = HITS_MAX;
-    let toldMs = clock.monotonicMs();
+    let reportedMs = clock.monotonicMs();
     for (let shard = 0; shard < service.shardCount; shard++) {
       for (let from: number | undefined = 0; from !== undefined; ) {
         if (!isWanted()) throw new Error('the server is shutting down');
@@ -85,8 +85,8 @@ export function findRoute(
           return;
         }
         from = result.next;
-        if (clock.monotonicMs() < toldMs + TELL_MS) continue;
-        toldMs = clock.monotonicMs();
+        if (clock.monotonicMs() < reportedMs + PROGRESS_MS) continue;
+        reportedMs = clock.monotonicMs();
         yield { type: 'progress', done: (shard + doneOfShard(from, result.players)) / service.shardCount };
       }
     }

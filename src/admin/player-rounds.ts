@@ -58,19 +58,19 @@ function roundsOf(items: readonly TransactionView[], scales: ScaleTable): object
   });
 }
 
-type Told = MessageView & { readonly kind: TransactionView['kind'] | 'round' };
+type MessageOfRound = MessageView & { readonly kind: TransactionView['kind'] | 'round' };
 
 /** Returns messages oldest first, although members are listed newest first. */
-function messagesIn(members: readonly TransactionView[]): Told[] {
+function messagesIn(members: readonly TransactionView[]): MessageOfRound[] {
   return [...members]
     .reverse()
     .flatMap(({ kind, messages = [] }) =>
-      messages.map((message): Told => ({ ...message, kind: message.ofRound ? 'round' : kind })),
+      messages.map((message): MessageOfRound => ({ ...message, kind: message.ofRound ? 'round' : kind })),
     )
     .sort((a, b) => a.version - b.version);
 }
 
-function messageBody(scales: ScaleTable, currency: string, message: Told): object {
+function messageBody(scales: ScaleTable, currency: string, message: MessageOfRound): object {
   const { type, kind, id, version, requestId, timeMs, amount, before, after, isWaiting, isSkipped } = message;
   return {
     type,

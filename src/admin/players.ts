@@ -154,8 +154,8 @@ export function playerRoutes({ service, settings }: AdminDeps, byHand: MoneyByHa
       const command = { type: 'correct', id, username, amount, reason, allowNegativeBalance, by } as const;
       const answer = await byHand.move({ command, currency, amount });
       const movement = { id, username, currency, amount };
-      const told = isWaiting(answer) ? await waitingBody(movement, reply) : movementBody(movement, answer);
-      return { ...told, reason };
+      const answerBody = isWaiting(answer) ? await waitingBody(movement, reply) : movementBody(movement, answer);
+      return { ...answerBody, reason };
     },
   });
 

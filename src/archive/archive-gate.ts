@@ -79,7 +79,7 @@ export class ArchiveGate {
     if (request.type === 'query') return this.takesQuery(request);
     const { waiting } = this;
     const { username } = request.command;
-    const player = waiting.maybePlayer(username);
+    const player = waiting.findPlayer(username);
     const needed = player === undefined ? this.findNeeded(request) : undefined;
     if (player === undefined && needed === undefined) return false;
     // A refused request starts no lookup, because no request would wait for the result.

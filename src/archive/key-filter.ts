@@ -130,7 +130,7 @@ export class KeyFilter {
   load(parts: ReadonlyMap<number, Buffer | undefined>): boolean {
     this.clear();
     for (const [number, part] of parts) {
-      const names = part && this.maybeNamesIn(part);
+      const names = part && this.tryKeysOf(part);
       if (names === undefined) {
         this.clear();
         return false;
@@ -146,7 +146,7 @@ export class KeyFilter {
   }
 
   /** Decodes a part. The first part determines the hash key for all parts. */
-  private maybeNamesIn(part: Buffer): HashSet | undefined {
+  private tryKeysOf(part: Buffer): HashSet | undefined {
     const isUsable =
       part.length > HEAD_BYTES && part.readUInt32LE(0) === VERSION && part.readUInt32LE(4) === this.spanDays;
     if (!isUsable) return undefined;

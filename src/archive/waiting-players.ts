@@ -40,7 +40,7 @@ export class WaitingPlayers {
     return this.length >= this.most || this.players.size >= this.most;
   }
 
-  maybePlayer(username: string): WaitingPlayer | undefined {
+  findPlayer(username: string): WaitingPlayer | undefined {
     return this.players.get(username);
   }
 

@@ -8,7 +8,7 @@ export const isCount: Is = (value) => Number.isSafeInteger(value) && (value as n
 export const isBytes: Is = (value) => value instanceof Uint8Array;
 export const isAnything: Is = () => true;
 
-export const maybe =
+export const optional =
   (is: Is): Is =>
   (value) =>
     value === undefined || value === null || is(value);

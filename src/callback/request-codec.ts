@@ -83,8 +83,8 @@ export class RequestCodec {
     const command = this.type.toCommand(body, money);
     if ('kind' in command) return invalid(body, command);
     const asked = this.withSession(command, body);
-    const told = isCompleted ? { ...asked, isCompleted } : asked;
-    return { id, productId, currency, username, command: told, refusal: undefined };
+    const withCompletion = isCompleted ? { ...asked, isCompleted } : asked;
+    return { id, productId, currency, username, command: withCompletion, refusal: undefined };
   }
 
   /** Fills in the defaults of missing fields. Returns false if no field was missing or if the body is still invalid. */

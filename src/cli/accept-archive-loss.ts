@@ -97,7 +97,7 @@ async function acceptIn(
     return EXIT.ok;
   }
   if (other !== undefined) console.log(`${sentence(other)}.`);
-  if (!isComplete) await tell(settings, loss);
+  if (!isComplete) await print(settings, loss);
   if (options.dryRun) return EXIT.ok;
   const question = isComplete ? 'Continue with this archive?' : 'Continue without these rounds?';
   if (!(await confirm(question, options))) return EXIT.failure;
@@ -112,7 +112,7 @@ async function acceptIn(
   return EXIT.ok;
 }
 
-async function tell(settings: Settings, { shards, missingDays }: ArchiveLoss): Promise<void> {
+async function print(settings: Settings, { shards, missingDays }: ArchiveLoss): Promise<void> {
   for (const day of missingDays) console.log(`${sentence(describeMissingDay(day))}.`);
   for (const shard of shards) console.log(describe(shard));
   const rounds = shards.flatMap((one) => one.rounds.map((round) => ({ ...round, shard: one.shard })));

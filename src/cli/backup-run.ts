@@ -283,10 +283,13 @@ export class BackupRun {
     const { live, meta, progress } = this.source;
     const { update: onProgress, warn } = progress;
     // Let a signal end the retries while the store is down.
-    const patience = { ...progress.patience, delay: (ms: number) => delay(ms, undefined, { signal: this.signal }) };
+    const retryPolicy = {
+      ...progress.retryPolicy,
+      delay: (ms: number) => delay(ms, undefined, { signal: this.signal }),
+    };
     const bytes = encodeMeta(withArchive(meta, undefined));
-    const reading = { meta: bytes, now: Date.now, warn, onProgress, delay: patience.delay };
-    return framesOfStore(sourceWithRetry(live, patience), reading);
+    const reading = { meta: bytes, now: Date.now, warn, onProgress, delay: retryPolicy.delay };
+    return framesOfStore(sourceWithRetry(live, retryPolicy), reading);
   }
 
   private async encryption(): Promise<ChangeSink | undefined> {

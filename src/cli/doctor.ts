@@ -60,7 +60,7 @@ async function doctor(address: string | undefined): Promise<Outcome> {
   });
   const findings: CheckResult[] = [];
   try {
-    const meta = await store.meta.maybeRead();
+    const meta = await store.meta.tryRead();
     findings.push(judgeStore(meta, await findRemembered(settings, meta?.storeId, store)), ...(await store.examine()));
     if (meta !== undefined) {
       const logTime = await examineLogTime(store, meta, systemClock);

@@ -29,7 +29,7 @@ async function refuseWhereRemembered(settings: Settings): Promise<void> {
     throw error;
   });
   try {
-    const found = await store?.meta.maybeRead();
+    const found = await store?.meta.tryRead();
     const remembered = await findRemembered(settings, found?.storeId, store);
     if (remembered === undefined) return;
     const what = found === undefined ? 'there is no store' : `there is a different store, ${found.storeId},`;

@@ -165,7 +165,7 @@ async function restoreInto(source: Source, options: RestoreOptions, progress: Pr
   if (to === undefined) throw new ConfigError("required option '--to <store>' not specified");
   const settings = settingsOfStore(to);
   const driver = driverOf(settings);
-  const restoring: RestoringOptions = { openFormats, at, patience: progress.patience };
+  const restoring: RestoringOptions = { openFormats, at, retryPolicy: progress.retryPolicy };
   return await withTarget(driver, progress.warn, async (target) => {
     if (target.found?.hasEvents) {
       const served = await whoServes(undefined, target);
@@ -227,7 +227,7 @@ async function restoreTo(
   try {
     return await restore(target);
   } catch (error) {
-    if (await store.meta.maybeRead().then(Boolean, Boolean)) progress.warn(incompleteWarning(driver));
+    if (await store.meta.tryRead().then(Boolean, Boolean)) progress.warn(incompleteWarning(driver));
     throw error;
   } finally {
     await archive?.close();

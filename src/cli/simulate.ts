@@ -9,7 +9,7 @@ import { EXIT } from '../node/settings/exit-codes.js';
 import { Stopped } from '../simulate/cannot-know.js';
 import { type Case, OPENING_BALANCE } from '../simulate/case.js';
 import { CASES_OF, countPlayers } from '../simulate/cases/all.js';
-import { CHECK_LANES, check } from '../simulate/check.js';
+import { CHECK_CONCURRENCY, check } from '../simulate/check.js';
 import { Client, type Header, type Sign } from '../simulate/client.js';
 import { findingsOf, worstHeading } from '../simulate/findings/findings.js';
 import type { Heading } from '../simulate/findings/heading.js';
@@ -67,13 +67,13 @@ interface SimulateOptions extends OutputOptions {
 const SECONDS = 60;
 const SECONDS_MAX = 30 * 86_400;
 /** Number of concurrent histories, enough to keep an operator busy whose answers wait for a disk. */
-const EXPLORE_LANES = 256;
-const LANES_MAX = 1000;
+const EXPLORE_CONCURRENCY = 256;
+const CONCURRENCY_MAX = 1000;
 const RATE = 100;
 const RATE_MAX = 20_000;
 const SEED_MAX = 2 ** 31 - 1;
-const PATIENCE_SECONDS = 10;
-const PATIENCE_SECONDS_MAX = 3600;
+const RETRY_SECONDS = 10;
+const RETRY_SECONDS_MAX = 3600;
 /** Platforms of this family time out after 4 to 5 seconds. */
 const ANSWER_MS_MAX = 5000;
 const MS = 1000;
@@ -109,8 +109,8 @@ export function addSimulate(program: Command): void {
     .option('--seed <n>', 'seed of all random choices (default: a new one each time)', argument(whole(SEED_MAX)))
     .option(
       '--lanes <n>',
-      `for check and explore: concurrent histories (default: ${CHECK_LANES} and ${EXPLORE_LANES})`,
-      argument(whole(LANES_MAX)),
+      `for check and explore: concurrent histories (default: ${CHECK_CONCURRENCY} and ${EXPLORE_CONCURRENCY})`,
+      argument(whole(CONCURRENCY_MAX)),
     )
     .option('--pace <n>', 'for check and explore: at most so many messages per second', argument(whole(RATE_MAX)))
     .option('--rate <n>', 'for soak: messages per second', argument(whole(RATE_MAX)), RATE)
@@ -127,12 +127,7 @@ export function addSimulate(program: Command): void {
     .option('--profile <file>', 'choices of this operator as JSON (default: those of walletd)')
     .option('--learn <file>', 'first learn most of the profile from answers, and write it to this file')
     .option('--key-file <file>', 'file with the secret that signs requests, alone or as ID:SECRET')
-    .option(
-      '--patience <seconds>',
-      'how long to repeat an unanswered message',
-      argument(parseSeconds),
-      PATIENCE_SECONDS,
-    )
+    .option('--patience <seconds>', 'how long to repeat an unanswered message', argument(parseSeconds), RETRY_SECONDS)
     .option('--max-seconds <n>', 'end the run after this time, and report what there is', argument(whole(SECONDS_MAX)))
     .option('--only <rule>', 'report this rule and those of other --only', collected(parseRule), [])
     .option('--ignore <rule>', 'do not report this rule; may be given several times', collected(parseRule), [])
@@ -177,11 +172,11 @@ async function simulate(url: string, options: SimulateOptions): Promise<Outcome>
   const progress = new Progress('Simulating', !options.json);
   try {
     const pace = options.pace === undefined || options.mode === 'soak' ? undefined : new Pace(options.pace);
-    const asked = { client, profile: given, patienceMs: options.patience * MS, startMs: Date.now(), pace, stop };
+    const asked = { client, profile: given, retryMs: options.patience * MS, startMs: Date.now(), pace, stop };
     const profile = options.learn === undefined ? given : await learnTo(options.learn, asked, players, progress);
     const outcome = await playMode({ ...asked, profile }, players, options, known, progress);
     if (client.answeredCount > 0 && client.acceptedCount === 0) progress.warn(NOTHING_ACCEPTED);
-    return await told(outcome, url, profile, options);
+    return await printed(outcome, url, profile, options);
   } finally {
     progress.stop();
     client.close();
@@ -214,7 +209,7 @@ async function playMode(
       const explored = await explore(
         table,
         players,
-        { seed, seconds, lanes: lanes ?? EXPLORE_LANES },
+        { seed, seconds, concurrency: lanes ?? EXPLORE_CONCURRENCY },
         progress.update,
         known,
       );
@@ -258,7 +253,7 @@ async function learnTo(file: string, table: Table, players: Players, progress: P
   return profile;
 }
 
-async function told(
+async function printed(
   { results, notes }: PlayedResults,
   url: string,
   profile: Profile,
@@ -379,8 +374,8 @@ function whole(max: number): (text: string) => number {
 
 function parseSeconds(text: string): number {
   const seconds = Number(text);
-  if (text === '' || !(seconds >= 0 && seconds <= PATIENCE_SECONDS_MAX)) {
-    throw new Error(`It must be a number from 0 to ${PATIENCE_SECONDS_MAX}`);
+  if (text === '' || !(seconds >= 0 && seconds <= RETRY_SECONDS_MAX)) {
+    throw new Error(`It must be a number from 0 to ${RETRY_SECONDS_MAX}`);
   }
   return seconds;
 }

@@ -1,4 +1,4 @@
-import { maybeEntry } from '../log/log-reader.js';
+import { tryEntry } from '../log/log-reader.js';
 import type { Driver } from '../node/drivers/driver.js';
 import { asStoreError, NoStoreError, StoreError } from '../node/drivers/store-error.js';
 import { LSN_ZERO } from '../ports/lsn.js';
@@ -100,7 +100,7 @@ async function foundIn(
   warn: (sentence: string) => void,
 ): Promise<FoundStore | undefined> {
   try {
-    const meta = await store.meta.maybeRead();
+    const meta = await store.meta.tryRead();
     return meta && { meta, ...(await logsOf(store, meta)) };
   } catch (error) {
     // Explain how to empty the place only for these errors. Any other error, such as an outage, reveals nothing about
@@ -120,7 +120,7 @@ async function logsOf(store: Store, meta: StoreMeta): Promise<Pick<FoundStore, '
   const heads: Head[] = [];
   for (let shard = 0; shard < meta.shards; shard++) heads.push(await store.wal.head(shard));
   const isFence = (bytes: Buffer) => {
-    const owner = maybeEntry(bytes, format)?.owner;
+    const owner = tryEntry(bytes, format)?.owner;
     return owner !== undefined && owner.afterLoss !== true;
   };
   for (const [shard, head] of heads.entries()) {

@@ -68,7 +68,7 @@ export async function withStoreToRead<T>(
   const settings = settingsToRead(address);
   const read = async ({ store, meta, name, archive }: ArchivedStore) => {
     const live = readerOf(store, meta, archive);
-    const reader = sourceWithRetry(live, progress.patience);
+    const reader = sourceWithRetry(live, progress.retryPolicy);
     return await work({ reader, live, meta, name, settings, progress }).finally(() => progress.stop());
   };
   return await withStore(settings, read, use);

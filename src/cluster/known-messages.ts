@@ -9,8 +9,8 @@ import {
   isText,
   isTyped,
   listOf,
-  maybe,
   oneOf,
+  optional,
   pairOf,
   shape,
 } from '../base/shape.js';
@@ -27,13 +27,13 @@ const isTurn = shape({ startedMs: isNumber, endedMs: isNumber });
 const isSignedOut = shape({ name: isText, untilMs: isNumber, sessions: listOf(pairOf(isText, isNumber)) });
 
 const isCallbacks = both(
-  shape({ firstId: isCount, areSigned: maybe(listOf(isBoolean)), traced: listOf(isCount) }),
+  shape({ firstId: isCount, areSigned: optional(listOf(isBoolean)), traced: listOf(isCount) }),
   columns({ endpoints: isText, texts: isText, deadlinesMs: isNumber }),
 );
 const isReplies = both(
   columns({
     ids: isCount,
-    failures: maybe(isText),
+    failures: optional(isText),
     befores: isNumber,
     afters: isNumber,
     areRepeats: isBoolean,
@@ -62,7 +62,7 @@ const SHAPES: { readonly [Type in PeerMessage['type']]: Is } = {
   snap: shape({ id: isCount }),
   snapped: shape({ id: isCount, results: listOf(shape({ type: isText, shard: isCount })) }),
   out: shape({ signedOut: listOf(isSignedOut) }),
-  unknown: shape({ of: isText, id: maybe(isCount) }),
+  unknown: shape({ of: isText, id: optional(isCount) }),
 };
 
 /**

@@ -8,8 +8,8 @@ import {
   isNumber,
   isText,
   listOf,
-  maybe,
   oneOf,
+  optional,
   shape,
 } from '../base/shape.js';
 import { CALLBACKS } from '../callback/callbacks.js';
@@ -51,13 +51,13 @@ const COMMANDS: { readonly [Type in OperatorCommand['type']]: Is } = {
   'expire-request': isOperation,
   'block-player': isPlayer,
   'unblock-player': isPlayer,
-  'set-session': shape({ username: isText, session: shape({ digest: isText, endMs: maybe(isNumber) }) }),
+  'set-session': shape({ username: isText, session: shape({ digest: isText, endMs: optional(isNumber) }) }),
   'end-session': isPlayer,
   forget: shape({ username: isText, beforeMs: isNumber }),
   archive: shape({ username: isText, rounds: listOf(isRound), beforeMs: isNumber }),
   'restore-rounds': shape({ username: isText, images: listOf(isBytes) }),
 };
-const isOperator = maybe(shape({ name: isText, address: isText }));
+const isOperator = optional(shape({ name: isText, address: isText }));
 
 const isList = listOf(isAnything);
 const isFoundPlayer = shape({ username: isText, currency: isText, balance: isUnits, openStakes: isText });
@@ -65,9 +65,9 @@ const RESULTS: { readonly [Type in WireResult['type']]: Is } = {
   accepted: shape({ before: isUnits, after: isUnits, isRepeat: isBoolean }),
   failed: shape({ failure: isText }),
   tallies: shape({ tallies: shape({}) }),
-  player: shape({ player: maybe(isFoundPlayer) }),
-  transactions: shape({ page: maybe(shape({ items: isList })) }),
-  operations: shape({ page: maybe(shape({ items: isList })) }),
+  player: shape({ player: optional(isFoundPlayer) }),
+  transactions: shape({ page: optional(shape({ items: isList })) }),
+  operations: shape({ page: optional(shape({ items: isList })) }),
   scan: shape({ items: isList }),
   'operation-scan': shape({ items: isList }),
   players: shape({ players: isList }),

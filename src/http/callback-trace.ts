@@ -43,7 +43,7 @@ export class CallbackTrace {
   ) {}
 
   /** Undefined if the callback is neither logged nor sampled, or has no trace id. */
-  static maybeOf(
+  static tryStart(
     endpoint: Endpoint,
     header: string,
     tracer: CallbackTracer | undefined,

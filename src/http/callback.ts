@@ -82,7 +82,7 @@ export class Callback implements Pending, Replier<CallbackReply> {
 
   /** Begins the callback's trace. `header` is the caller's traceparent header, or empty. */
   follow(header: string, isLogged: boolean): void {
-    this.trace = CallbackTrace.maybeOf(this.endpoint, header, this.deps.tracer, isLogged);
+    this.trace = CallbackTrace.tryStart(this.endpoint, header, this.deps.tracer, isLogged);
   }
 
   reply({ answer, body, turn }: CallbackReply, readyMs?: number): void {

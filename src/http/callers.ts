@@ -53,7 +53,7 @@ export class Callers {
   isAllowed(res: HttpConnection, req: HttpRequest): boolean {
     const { networks } = this.rules;
     if (networks === undefined) return true;
-    const address = this.maybeCaller(peerOf(res), res, req);
+    const address = this.findCaller(peerOf(res), res, req);
     return address !== undefined && networks.has(address);
   }
 
@@ -85,7 +85,7 @@ export class Callers {
   describe(res: HttpConnection, req: HttpRequest): () => string {
     if (this.rules.proxies === undefined) return () => this.describePeer(res);
     const peer = peerOf(res);
-    const caller = this.maybeCaller(peer, res, req);
+    const caller = this.findCaller(peer, res, req);
     if (caller === peer) return () => nameOf(peer);
     const said =
       caller === undefined ? ` (${JSON.stringify(forwardedFor(req).join(',').slice(0, SAID_LENGTH_MAX))})` : '';
@@ -98,7 +98,7 @@ export class Callers {
   }
 
   /** The address from which a request comes; undefined if a trusted proxy provides no valid address. */
-  private maybeCaller(peer: Address | undefined, res: HttpConnection, req: HttpRequest): Address | undefined {
+  private findCaller(peer: Address | undefined, res: HttpConnection, req: HttpRequest): Address | undefined {
     const { proxies, forwardedBy } = this.rules;
     if (peer === undefined || proxies === undefined || !proxies.has(peer)) return peer;
     if (forwardedBy === FORWARDED_FOR) return behindProxies(peer, forwardedFor(req), proxies);

@@ -1,5 +1,5 @@
 import type { Head } from '../ports/wal.js';
-import { type LogReaderDeps, maybeEntry } from './log-reader.js';
+import { type LogReaderDeps, tryEntry } from './log-reader.js';
 
 /**
  * Maximum number of epochs to search. Each new owner begins an epoch. Losses accepted in earlier epochs no longer
@@ -19,7 +19,7 @@ export async function lossAcceptedSince(
 ): Promise<boolean> {
   for (let later = head.lsn.epoch; later > epoch && later > head.lsn.epoch - EPOCHS_MAX; later--) {
     const [bytes] = await wal.read(shard, { epoch: later, sequence: 0 }, 1);
-    const owner = bytes && maybeEntry(bytes, format)?.owner;
+    const owner = bytes && tryEntry(bytes, format)?.owner;
     if (owner?.acceptsLoss || owner?.afterLoss) return true;
   }
   return false;

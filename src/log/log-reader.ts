@@ -65,7 +65,7 @@ async function* readPages<E extends ReadHeader>(
 }
 
 /** The decoded entry; undefined if the bytes cannot be decoded. */
-export function maybeEntry(bytes: Buffer, format: EntryFormat): Entry | undefined {
+export function tryEntry(bytes: Buffer, format: EntryFormat): Entry | undefined {
   try {
     return format.decode(bytes);
   } catch {

@@ -14,7 +14,7 @@ export class RecoveryProgress {
     this.nextMs = clock.monotonicMs() + EVERY_MS;
   }
 
-  tell(fields: object): void {
+  report(fields: object): void {
     const nowMs = this.clock.monotonicMs();
     if (nowMs < this.nextMs) return;
     this.nextMs = nowMs + EVERY_MS;

@@ -173,7 +173,7 @@ async function replayTo(
     for await (const page of readLog(shard, replay.head, retryingReader(deps))) {
       isThere = await replay.takePage(page, target, yieldWhenDue, look);
       if (isThere) break;
-      progress.tell({ shard, at: formatLsn(replay.head.lsn), to, events: replay.events });
+      progress.report({ shard, at: formatLsn(replay.head.lsn), to, events: replay.events });
     }
   }
   const at = replay.head.lsn;

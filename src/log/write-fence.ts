@@ -35,7 +35,7 @@ export async function writeFence(
   for (let round = 1; round <= ATTEMPTS_MAX; round++) {
     const found = await conflictOf(append, deps);
     if (found === undefined) return append.entries.length - 1;
-    const missing = maybeMissing(found, fenced, tail);
+    const missing = findMissing(found, fenced, tail);
     if (missing === undefined) throw new FencedError(fenced.shard, found);
     append = missing.length === 0 ? appendOf(fenced) : { ...append, expected: found, entries: missing };
   }
@@ -46,7 +46,7 @@ export async function writeFence(
  * The entries to append after `head`, where the log ends, up to and including the fence. Undefined if `head` is unknown
  * or too old.
  */
-export function maybeMissing(head: Head, fenced: Takeover, tail: OwnTail): readonly EncodedEntry[] | undefined {
+export function findMissing(head: Head, fenced: Takeover, tail: OwnTail): readonly EncodedEntry[] | undefined {
   const { previous, entry } = fenced;
   if (isSameHead(head, entry.head)) return [];
   if (isSameHead(head, previous)) return [entry];

@@ -41,7 +41,7 @@ export function newHandshake(deps: LinkDeps, dialled: string | undefined): Hands
 
 class Listening implements Handshake {
   private readonly hello = newHello();
-  readonly greeting = [this.hello];
+  readonly opening = [this.hello];
 
   constructor(private readonly deps: LinkDeps) {}
 
@@ -60,7 +60,7 @@ class Listening implements Handshake {
 }
 
 class Dialling implements Handshake {
-  readonly greeting = [];
+  readonly opening = [];
   private channel: Channel | undefined = undefined;
   private old: Handshake | undefined = undefined;
 

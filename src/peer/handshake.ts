@@ -33,7 +33,7 @@ export interface Heard {
 
 export interface Handshake {
   /** Frames that this end sends first, before it receives any. */
-  readonly greeting: readonly Frame[];
+  readonly opening: readonly Frame[];
   /** Handles one frame. Throws if the frame does not come from a member. */
   hear(frame: Buffer, isBytes: boolean): Heard;
 }

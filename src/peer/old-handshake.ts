@@ -25,7 +25,7 @@ const PLAIN_CHANNEL: Channel = { encrypt: (plain) => plain, decrypt: (frame) => 
  * nothing.
  */
 export class OldHandshake implements Handshake {
-  readonly greeting = [];
+  readonly opening = [];
   private readonly mine: OldHello;
   private theirs: OldHello | undefined = undefined;
 

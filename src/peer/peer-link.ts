@@ -52,8 +52,8 @@ export class PeerLink {
       clearTimeout(this.timer);
       events.onClose(this, this.peer?.tag, this.reason);
     });
-    if (socket.readyState === socket.OPEN) this.sendAll(handshake.greeting);
-    else socket.on('open', () => this.sendAll(handshake.greeting));
+    if (socket.readyState === socket.OPEN) this.sendAll(handshake.opening);
+    else socket.on('open', () => this.sendAll(handshake.opening));
   }
 
   /** Returns false if the message cannot be sent. */

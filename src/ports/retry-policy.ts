@@ -24,7 +24,7 @@ const RETRY_MAX_MS = 2000;
  */
 export async function withRetries<T>(
   what: string,
-  patience: RetryPolicy,
+  policy: RetryPolicy,
   run: () => Promise<T>,
   isHopeless: (error: unknown) => boolean = isPermanent,
 ): Promise<T> {
@@ -32,12 +32,12 @@ export async function withRetries<T>(
     try {
       return await run();
     } catch (error) {
-      if (attempt >= patience.attemptsMax || isHopeless(error)) throw error;
-      patience.log.warn(
+      if (attempt >= policy.attemptsMax || isHopeless(error)) throw error;
+      policy.log.warn(
         { code: 'store-retried', what, error: messageOf(error), attempt },
         'store request failed, will retry',
       );
-      await patience.delay(Math.min(RETRY_MS * attempt, RETRY_MAX_MS));
+      await policy.delay(Math.min(RETRY_MS * attempt, RETRY_MAX_MS));
     }
   }
 }

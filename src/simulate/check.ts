@@ -10,13 +10,13 @@ import { type Profile, pathOf } from './profile.js';
 import type { Result } from './result.js';
 
 /** Number of histories to play concurrently, unless the caller chooses another. */
-export const CHECK_LANES = 8;
+export const CHECK_CONCURRENCY = 8;
 /** If this many histories get no answer at all, the remaining ones are not tried. */
 const HOPELESS = 8;
 /** Number of times that a case which is played alone loses its connection before its request is blamed. */
 const LOST_TIMES = 2;
 /** Each further attempt may restart the operator, and supervisors give up after some restarts. */
-const LAST_PATIENCE_MS = 1000;
+const LAST_RETRY_MS = 1000;
 const ENDS = "this request ends the operator's process";
 const BREAKS = "this request ends its connection each time, and probably the operator's process";
 const FIRST_REST_MS = 50;
@@ -31,9 +31,9 @@ export async function check(
   players: Players,
   cases: readonly Case[],
   onProgress: OnProgress = () => {},
-  lanes = CHECK_LANES,
+  concurrency = CHECK_CONCURRENCY,
 ): Promise<Result[]> {
-  const checking = new Checking(table, players, cases, onProgress, lanes);
+  const checking = new Checking(table, players, cases, onProgress, concurrency);
   await checking.play();
   return checking.results();
 }
@@ -59,20 +59,20 @@ class Checking {
     private readonly players: Players,
     private readonly cases: readonly Case[],
     private readonly onProgress: OnProgress,
-    private readonly lanes: number,
+    private readonly concurrency: number,
   ) {
     this.queue = cases.map((_, n) => n);
   }
 
   async play(): Promise<void> {
     while (this.queue.length > 0) {
-      await Promise.all(Array.from({ length: this.lanes }, () => this.playLane()));
+      await Promise.all(Array.from({ length: this.concurrency }, () => this.playInTurn()));
       const { disturbed } = this;
       this.disturbed = [];
       // Without any answer, the operator may never have been reachable.
       if (this.table.client.answeredCount === 0) continue;
       if (disturbed.length > 0 && !(await this.isBack())) {
-        this.tellSuspects(disturbed);
+        this.printSuspects(disturbed);
         continue;
       }
       let hasEnded = false;
@@ -89,7 +89,7 @@ class Checking {
     return [...servedResults(this.table.profile, notServed), ...shapeResults(misshapes), ...results];
   }
 
-  private async playLane(): Promise<void> {
+  private async playInTurn(): Promise<void> {
     while (this.disturbed.length === 0) {
       const n = this.queue.shift();
       if (n === undefined) return;
@@ -120,19 +120,19 @@ class Checking {
     }
     // A supervisor may have opened the port again, or a proxy keeps it open. An operator that answers the same request
     // when it is sent again has not ended.
-    const outcome = await this.playCase(n, false, Math.min(this.table.patienceMs, LAST_PATIENCE_MS));
+    const outcome = await this.playCase(n, false, Math.min(this.table.retryMs, LAST_RETRY_MS));
     const isEnd = outcome.result.verdict !== 'agrees';
     this.keep(n, isEnd ? endedOutcome(BREAKS, lost as ConnectionLost) : outcome);
     return isEnd;
   }
 
-  private async playCase(n: number, stopsWhenLost: boolean, patienceMs = this.table.patienceMs): Promise<Outcome> {
+  private async playCase(n: number, stopsWhenLost: boolean, retryMs = this.table.retryMs): Promise<Outcome> {
     const { table, players } = this;
     const isHopeless = this.known === 0 && this.unknown >= HOPELESS;
     const why = stopReason(table) ?? (isHopeless ? 'none of the others got an answer' : this.over);
     if (why !== undefined) return unknownOutcome(`not tried: ${why}`);
     try {
-      return await playCase({ ...table, stopsWhenLost, patienceMs }, players, this.cases[n] as Case);
+      return await playCase({ ...table, stopsWhenLost, retryMs }, players, this.cases[n] as Case);
     } catch (error) {
       // If there is no result, only the error can be reported.
       if (!(error instanceof PlayersError) || this.known === 0) throw error;
@@ -153,8 +153,8 @@ class Checking {
 
   /** Waits until the operator accepts connections again. Resolves to false if it does not come back. */
   private async isBack(): Promise<boolean> {
-    const { client, patienceMs } = this.table;
-    const endMs = performance.now() + patienceMs;
+    const { client, retryMs } = this.table;
+    const endMs = performance.now() + retryMs;
     for (
       let restMs = FIRST_REST_MS;
       stopReason(this.table) === undefined && !(await client.isUp());
@@ -170,7 +170,7 @@ class Checking {
   }
 
   /** Blames the requests that were under way when the operator's process ended for good. */
-  private tellSuspects(disturbed: readonly number[]): void {
+  private printSuspects(disturbed: readonly number[]): void {
     const suspects = disturbed.filter((n) => this.outcomes[n]?.lost?.how === 'hung up');
     const others = suspects.length - 1;
     const why =

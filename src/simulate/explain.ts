@@ -1,5 +1,5 @@
 import { quoted } from '../base/quoted.js';
-import type { Told } from './judge.js';
+import type { StatedResult } from './judge.js';
 import type { Element, Endpoint, Signature } from './message.js';
 import type { Deviation, Sent } from './play.js';
 import { codeName, type RuleName } from './rules.js';
@@ -24,7 +24,7 @@ export function historyLines(deviation: Deviation, decimals: number): string[] {
   });
   return [
     ...lines,
-    `  ${isAtOnce ? headOfOrder(balances) : 'expected'}: ${expected.map((told) => describe(told, decimals)).join(isAtOnce ? ', then ' : ', or ')}`,
+    `  ${isAtOnce ? headOfOrder(balances) : 'expected'}: ${expected.map((stated) => describe(stated, decimals)).join(isAtOnce ? ', then ' : ', or ')}`,
   ];
 }
 
@@ -82,7 +82,8 @@ function folded(history: readonly Sent[]): Folded[] {
   const lines: Folded[] = [];
   for (const sent of history) {
     const last = lines.at(-1);
-    const isRetry = last?.how === 'plain' && last.told === undefined && last.body === sent.body && sent.how === 'plain';
+    const isRetry =
+      last?.how === 'plain' && last.stated === undefined && last.body === sent.body && sent.how === 'plain';
     if (isRetry) lines[lines.length - 1] = { ...sent, times: last.times + 1 };
     else lines.push({ ...sent, times: 1 });
   }
@@ -151,7 +152,7 @@ function answerOf({ reply }: Sent): string {
   return `-> HTTP ${reply.status} ${reply.text.slice(0, 300)}`;
 }
 
-function describe({ code, before, after }: Told, decimals: number): string {
+function describe({ code, before, after }: StatedResult, decimals: number): string {
   if (before === undefined || after === undefined) return codeName(code);
   const amount = (units: number) => String(units / 10 ** decimals);
   return before === after

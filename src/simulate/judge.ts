@@ -9,7 +9,7 @@ import { type Profile, rulesOf } from './profile.js';
  * The content of an answer, with balances in units. For checkBalance, `before` and `after` are both the balance. An
  * answer whose code or balances cannot be read lacks them.
  */
-export interface Told {
+export interface StatedResult {
   /** NaN if there is no code. */
   readonly code: number;
   readonly before?: number | undefined;
@@ -52,7 +52,7 @@ export class Judge {
   }
 
   /** All answers that are possible now. */
-  expected(message: Message): Told[] {
+  expected(message: Message): StatedResult[] {
     const answers = this.worlds
       .map((world) => this.turn(world, message).answer)
       .map((answer) => ({ ...answer, code: this.codeOf(answer.code) }));
@@ -60,7 +60,7 @@ export class Judge {
   }
 
   /** Answers to concurrent messages that are carried out in this order. */
-  expectedInOrder(messages: readonly Message[]): Told[] {
+  expectedInOrder(messages: readonly Message[]): StatedResult[] {
     let world = this.worlds[0] as ReferencePlayer;
     return messages.map((message) => {
       const { answer, player } = this.turn(world, message);
@@ -81,30 +81,30 @@ export class Judge {
   }
 
   /** Balances that the player may have after concurrent messages, in any order that explains the codes of the answers. */
-  balancesByCodes(messages: readonly Message[], told: readonly (Told | undefined)[]): number[] {
-    const left = messages.map((message, n) => ({ message, told: codeAlone(told[n]) }));
+  balancesByCodes(messages: readonly Message[], stated: readonly (StatedResult | undefined)[]): number[] {
+    const left = messages.map((message, n) => ({ message, stated: codeAlone(stated[n]) }));
     return balancesOf(this.worlds.flatMap((world) => this.ordersOf(world, left)));
   }
 
   /** Records a message that was sent, but may arrive later or never. */
-  maybe(message: Message): void {
+  outcomeUnknown(message: Message): void {
     this.late.push(message);
     this.forget([message]);
     this.keep([...this.worlds, ...this.worlds.map((world) => this.turn(world, message).player)]);
   }
 
   /** Records the answer to a message. Returns false if no world allows it. */
-  told(message: Message, told: Told): boolean {
-    return this.answeredAtOnce([message], [told]);
+  fitsAnswer(message: Message, stated: StatedResult): boolean {
+    return this.answeredAtOnce([message], [stated]);
   }
 
   /**
    * Records the answers to concurrent messages. An undefined answer was lost. Returns false if no order explains the
    * answers.
    */
-  answeredAtOnce(messages: readonly Message[], told: readonly (Told | undefined)[]): boolean {
+  answeredAtOnce(messages: readonly Message[], stated: readonly (StatedResult | undefined)[]): boolean {
     this.forget(messages);
-    const left = messages.map((message, n) => ({ message, told: told[n] }));
+    const left = messages.map((message, n) => ({ message, stated: stated[n] }));
     const after = (worlds: readonly ReferencePlayer[]) =>
       worlds.length === 1
         ? this.ordersOf(worlds[0] as ReferencePlayer, left)
@@ -138,7 +138,7 @@ export class Judge {
    */
   private afterRepeats(left: readonly Exchange[]): ReferencePlayer[] {
     if (left.length === 1 || left.length > REPEATED_MAX) return [];
-    const twice = [...left, ...left.map(({ message }): Exchange => ({ message, told: undefined }))];
+    const twice = [...left, ...left.map(({ message }): Exchange => ({ message, stated: undefined }))];
     return this.worlds.flatMap((world) => this.ordersOf(world, twice));
   }
 
@@ -155,10 +155,10 @@ export class Judge {
     );
   }
 
-  private after(world: ReferencePlayer, { message, told }: Exchange, others: readonly Exchange[]): ReferencePlayer[] {
+  private after(world: ReferencePlayer, { message, stated }: Exchange, others: readonly Exchange[]): ReferencePlayer[] {
     const { answer, player } = this.turn(world, message);
-    if (told === undefined) return [...this.ordersOf(player, others), ...this.ordersOf(world, others)];
-    return this.fits(answer, told) ? this.ordersOf(player, others) : [];
+    if (stated === undefined) return [...this.ordersOf(player, others), ...this.ordersOf(world, others)];
+    return this.fits(answer, stated) ? this.ordersOf(player, others) : [];
   }
 
   /**
@@ -186,10 +186,10 @@ export class Judge {
     return { answer, player: world };
   }
 
-  private fits(expected: Told, told: Told): boolean {
-    if (expected.code === 0 || told.code === 0) return isTold(expected, told);
-    if (this.profile.codes === 'any') return !Number.isNaN(told.code);
-    return told.code === this.codeOf(expected.code);
+  private fits(expected: StatedResult, stated: StatedResult): boolean {
+    if (expected.code === 0 || stated.code === 0) return isStated(expected, stated);
+    if (this.profile.codes === 'any') return !Number.isNaN(stated.code);
+    return stated.code === this.codeOf(expected.code);
   }
 
   private codeOf(code: number): number {
@@ -213,23 +213,26 @@ export class Judge {
 
 interface Exchange {
   readonly message: Message;
-  readonly told: Told | undefined;
+  readonly stated: StatedResult | undefined;
 }
 
 /** True if all that the answer tells is as expected. */
-function isTold(expected: Told, told: Told): boolean {
-  const isRight = (units: number | undefined, told: number | undefined) => told === undefined || told === units;
-  return expected.code === told.code && isRight(expected.before, told.before) && isRight(expected.after, told.after);
+function isStated(expected: StatedResult, stated: StatedResult): boolean {
+  const isRight = (units: number | undefined, statedUnits: number | undefined) =>
+    statedUnits === undefined || statedUnits === units;
+  return (
+    expected.code === stated.code && isRight(expected.before, stated.before) && isRight(expected.after, stated.after)
+  );
 }
 
-function codeAlone(told: Told | undefined): Told | undefined {
-  return told && { code: told.code };
+function codeAlone(stated: StatedResult | undefined): StatedResult | undefined {
+  return stated && { code: stated.code };
 }
 
 function balancesOf(worlds: readonly ReferencePlayer[]): number[] {
   return [...new Set(worlds.map(({ balance }) => balance))];
 }
 
-function isSame(one: Told, other: Told): boolean {
+function isSame(one: StatedResult, other: StatedResult): boolean {
   return one.code === other.code && one.before === other.before && one.after === other.after;
 }

@@ -5,7 +5,7 @@ import { ENDPOINTS, type Endpoint, type Message } from './message.js';
 import { BY_ROUND, Platform, SKIP } from './platform.js';
 import { play, stopReason, type Table } from './play.js';
 import type { Players } from './players.js';
-import { CHOICES, type Choices, DECIMALS_MAX, maybeMissing, type Profile } from './profile.js';
+import { CHOICES, type Choices, DECIMALS_MAX, findMissing, type Profile } from './profile.js';
 
 /** A history that gets different answers from operators with different choices. */
 interface Question {
@@ -123,8 +123,8 @@ export async function learn(table: Table, players: Players, onProgress: OnProgre
     onProgress(ENDPOINTS.length + 1 + n, total);
     const steps = question.steps(new Platform());
     const messages = steps.flatMap(messagesOf);
-    if (maybeMissing(profile, messages) !== undefined) continue;
-    const isAnswered = maybeMissing({ ...profile, endpoints: heard }, messages) === undefined;
+    if (findMissing(profile, messages) !== undefined) continue;
+    const isAnswered = findMissing({ ...profile, endpoints: heard }, messages) === undefined;
     const value = isAnswered ? await findChoice({ ...table, profile }, players, question.choice, steps) : undefined;
     if (value === undefined || stopReason(table) !== undefined) unclear.push(question.choice);
     else profile = { ...profile, [question.choice]: value };

@@ -4,7 +4,7 @@ import { type Case, isOfOther, messagesOf, type Step } from './case.js';
 import { Platform } from './platform.js';
 import { ConnectionLost, type Misshapes, play, type Table } from './play.js';
 import type { Players } from './players.js';
-import { maybeMissing, type Profile } from './profile.js';
+import { findMissing, type Profile } from './profile.js';
 import type { Result } from './result.js';
 import { subjectAt } from './subject.js';
 
@@ -20,7 +20,7 @@ export interface Outcome {
 /** Plays a case with a new player. Rejects with a `PlayersError` if there is none. */
 export async function playCase(table: Table, players: Players, one: Case): Promise<Outcome> {
   const steps = playable(one.steps(new Platform()), table.profile);
-  const why = maybeLeaveOut(table, steps);
+  const why = whyLeaveOut(table, steps);
   if (why !== undefined) return { result: { verdict: 'skipped', why, messages: 0 } };
   try {
     const player = await players.take();
@@ -45,9 +45,9 @@ export function unknownOutcome(why: string): Outcome {
   return { result: { verdict: 'unknown', why, messages: 0 } };
 }
 
-function maybeLeaveOut({ profile, client }: Table, steps: readonly Step[]): string | undefined {
+function whyLeaveOut({ profile, client }: Table, steps: readonly Step[]): string | undefined {
   const messages = steps.flatMap(messagesOf);
-  const missing = maybeMissing(profile, messages);
+  const missing = findMissing(profile, messages);
   if (missing !== undefined) return `needs ${missing}`;
   if (!client.signs && messages.some(({ signature }) => signature !== undefined)) return 'needs a key';
   return undefined;

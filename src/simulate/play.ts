@@ -2,18 +2,18 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { CannotKnow, NotServed, Stopped } from './cannot-know.js';
 import { isOfOther, messagesOf, type Step } from './case.js';
 import type { Client, Lost, Reply } from './client.js';
-import { Judge, type Told } from './judge.js';
+import { Judge, type StatedResult } from './judge.js';
 import { bodyOf, type Message, type Player } from './message.js';
 import type { Pace } from './pace.js';
 import { type Profile, pathOf } from './profile.js';
-import { isFinal, isNotServed, misshapesOf, toldOf, whyNotFinal } from './reply.js';
+import { isFinal, isNotServed, misshapesOf, statedIn, whyNotFinal } from './reply.js';
 
 /** The operator under test, and the retry policy. */
 export interface Table {
   readonly client: Client;
   readonly profile: Profile;
   /** How long to resend a request that gets no final answer. */
-  readonly patienceMs: number;
+  readonly retryMs: number;
   /** The start of the run, from which the simulated platform's clock continues. */
   readonly startMs: number;
   /**
@@ -51,7 +51,7 @@ export interface Sent {
   readonly how: 'plain' | 'at-once' | 'cut';
   readonly reply?: Reply;
   /** Undefined if there is no final answer. */
-  readonly told?: Told | undefined;
+  readonly stated?: StatedResult | undefined;
 }
 
 /** A message whose answer is there, or whose connection has ended. */
@@ -65,7 +65,7 @@ export interface Deviation {
   readonly other?: Player | undefined;
   readonly history: readonly Sent[];
   /** Expected answers to the last message. For concurrent messages, those in the order of the history. */
-  readonly expected: readonly Told[];
+  readonly expected: readonly StatedResult[];
   readonly balances: Balances;
   /** Fault of an answer that has no code, so that it neither accepts nor refuses. */
   readonly unreadable?: string | undefined;
@@ -172,15 +172,15 @@ export class Play {
 
   private async one(message: Message): Promise<Deviation | undefined> {
     const expected = this.judge.expected(message);
-    const told = await this.ask(message);
-    if (isUnreadable(told)) {
+    const stated = await this.ask(message);
+    if (isUnreadable(stated)) {
       // The history goes on, because later answers may show faults of money.
       this.unreadable ??= this.unreadableAnswer(message, expected);
-      this.judge.maybe(message);
+      this.judge.outcomeUnknown(message);
       return undefined;
     }
-    if (this.judge.told(message, told)) {
-      if (lacksBalance(told)) this.unreadable ??= this.unreadableAnswer(message, expected);
+    if (this.judge.fitsAnswer(message, stated)) {
+      if (lacksBalance(stated)) this.unreadable ??= this.unreadableAnswer(message, expected);
       return undefined;
     }
     const balances = { before: this.judge.balances(), after: this.judge.balancesAfter([message]) };
@@ -190,7 +190,7 @@ export class Play {
   private async cut(message: Message): Promise<void> {
     const sent = this.sent(message, 'cut');
     this.history.push(sent);
-    this.judge.maybe(message);
+    this.judge.outcomeUnknown(message);
     await this.table.client.cut(sent.path, sent.body);
   }
 
@@ -199,21 +199,21 @@ export class Play {
     const answered = await Promise.all(messages.map((message) => this.send(message, 'at-once')));
     for (const [n, sent] of answered.entries()) this.noteShape(messages[n] as Message, sent);
     for (const { reply } of answered) this.stopIfLost(expected, reply);
-    const told = answered.map((one) => one.told);
-    const unreadableAt = told.findIndex((one) => one !== undefined && isUnreadable(one));
+    const stated = answered.map((one) => one.stated);
+    const unreadableAt = stated.findIndex((one) => one !== undefined && isUnreadable(one));
     if (unreadableAt >= 0) {
       return this.unreadableAnswer(messages[unreadableAt] as Message, expected, unreadableAt - messages.length);
     }
-    if (!this.judge.answeredAtOnce(messages, told)) {
+    if (!this.judge.answeredAtOnce(messages, stated)) {
       const balances = {
         before: this.judge.balances(),
-        after: this.judge.balancesByCodes(messages, told),
+        after: this.judge.balancesByCodes(messages, stated),
         inOrder: this.judge.balancesAfter(messages),
       };
       return await this.deviationWithBalance(expected, balances);
     }
     for (const [n, message] of messages.entries()) {
-      if (told[n] !== undefined) continue;
+      if (stated[n] !== undefined) continue;
       const deviation = await this.one(message);
       if (deviation !== undefined) return deviation;
     }
@@ -221,16 +221,16 @@ export class Play {
   }
 
   /** Sends the message repeatedly until it gets a final answer. */
-  private async ask(message: Message): Promise<Told> {
-    const endMs = performance.now() + this.table.patienceMs;
+  private async ask(message: Message): Promise<StatedResult> {
+    const endMs = performance.now() + this.table.retryMs;
     let restMs = FIRST_REST_MS;
     for (let n = 0; ; n++) {
       const sent = await this.send(message, 'plain');
       this.noteShape(message, sent);
-      const { reply, told } = sent;
-      if (told !== undefined) return told;
+      const { reply, stated } = sent;
+      if (stated !== undefined) return stated;
       this.stopIfLost(this.judge.expected(message), reply);
-      if (n === 0) this.judge.maybe(message);
+      if (n === 0) this.judge.outcomeUnknown(message);
       if (performance.now() + restMs > endMs) {
         throw new CannotKnow(`${message.endpoint} got no final answer, ${n + 1} times: ${whyNotFinal(reply)}`);
       }
@@ -244,7 +244,7 @@ export class Play {
     if (reason !== undefined) throw new Stopped(reason);
   }
 
-  private stopIfLost(expected: readonly Told[], { lost }: Reply): void {
+  private stopIfLost(expected: readonly StatedResult[], { lost }: Reply): void {
     if (lost !== undefined && this.table.stopsWhenLost) throw new ConnectionLost(lost, this.deviation(expected));
   }
 
@@ -253,8 +253,8 @@ export class Play {
     const sent = this.sent(message, how);
     const n = this.history.push(sent) - 1;
     const reply = await this.table.client.post(sent.path, sent.body, message.signature);
-    const told = isFinal(reply) ? toldOf(message, reply, this.table.profile.decimals) : undefined;
-    const answered = { ...sent, reply, told };
+    const stated = isFinal(reply) ? statedIn(message, reply, this.table.profile.decimals) : undefined;
+    const answered = { ...sent, reply, stated };
     this.history[n] = answered;
     // A stop closes the connections.
     if (reply.status === undefined) this.throwIfStopped();
@@ -263,8 +263,8 @@ export class Play {
   }
 
   /** Notes the faults in the fields of a final answer. */
-  private noteShape(message: Message, { reply, told }: Answered): void {
-    if (told === undefined) return;
+  private noteShape(message: Message, { reply, stated }: Answered): void {
+    if (stated === undefined) return;
     for (const says of misshapesOf(message, this.player, this.table.profile.productId, reply)) {
       if (!this.misshapes.has(says)) this.misshapes.set(says, this.deviation(this.judge.expected(message)));
     }
@@ -277,13 +277,13 @@ export class Play {
     return { endpoint, path: pathOf(profile, endpoint), body, signature, how };
   }
 
-  private unreadableAnswer(message: Message, expected: readonly Told[], at = -1): Deviation {
+  private unreadableAnswer(message: Message, expected: readonly StatedResult[], at = -1): Deviation {
     const { reply } = this.history.at(at) as Answered;
     const [unreadable] = misshapesOf(message, this.player, this.table.profile.productId, reply);
     return { ...this.deviation(expected), unreadable };
   }
 
-  private async deviationWithBalance(expected: readonly Told[], balances: Balances): Promise<Deviation> {
+  private async deviationWithBalance(expected: readonly StatedResult[], balances: Balances): Promise<Deviation> {
     const deviation = this.deviation(expected, balances);
     return { ...deviation, balances: { ...balances, now: await this.findBalance() } };
   }
@@ -300,11 +300,11 @@ export class Play {
     };
     const { path, body } = this.sent(message, 'plain');
     await pace?.wait(1);
-    const told = toldOf(message, await client.post(path, body), profile.decimals);
-    return Number.isNaN(told.after) ? undefined : told.after;
+    const stated = statedIn(message, await client.post(path, body), profile.decimals);
+    return Number.isNaN(stated.after) ? undefined : stated.after;
   }
 
-  private deviation(expected: readonly Told[], balances: Balances = { before: [], after: [] }): Deviation {
+  private deviation(expected: readonly StatedResult[], balances: Balances = { before: [], after: [] }): Deviation {
     const { signs, headerNames } = this.table.client;
     const { player, other } = this;
     return { player, other, history: [...this.history], expected, balances, signs, headerNames };
@@ -312,10 +312,10 @@ export class Play {
 }
 
 /** True if the answer neither accepts nor refuses. */
-function isUnreadable({ code }: Told): boolean {
+function isUnreadable({ code }: StatedResult): boolean {
   return Number.isNaN(code);
 }
 
-function lacksBalance({ code, before, after }: Told): boolean {
+function lacksBalance({ code, before, after }: StatedResult): boolean {
   return code === 0 && (before === undefined || after === undefined);
 }

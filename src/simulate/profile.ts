@@ -122,7 +122,7 @@ export function rulesOf(profile: Profile): ReferenceRules {
 /**
  * Finds a feature that these messages require but this operator's platform does not use; undefined if there is none.
  */
-export function maybeMissing(
+export function findMissing(
   { endpoints, arrays, skip, singleState, byRound, waiting, decimals, 'callbacks.strict': isStrict }: Profile,
   messages: readonly Message[],
 ): string | undefined {

@@ -1,5 +1,5 @@
 import type { Reply } from './client.js';
-import type { Told } from './judge.js';
+import type { StatedResult } from './judge.js';
 import type { Message, Player } from './message.js';
 import { unitsOf } from './model/callback-of.js';
 
@@ -46,7 +46,7 @@ function isRefusalByStatus({ status = 0, fields }: Reply): boolean {
  * Reads an answer. Numbers that are sent as text count: their form is a fault of the fields, and must not hide the
  * faults of money. Balances that are no numbers are left out.
  */
-export function toldOf(message: Message, reply: Reply, decimals: number): Told {
+export function statedIn(message: Message, reply: Reply, decimals: number): StatedResult {
   const { fields } = reply;
   if (message.refusal === 30002 && isRefusalByStatus(reply)) return { code: 30002 };
   const code = numberOf(fields.statusCode) ?? Number.NaN;
@@ -103,8 +103,8 @@ function wrongEchoes(message: Message, player: Player, usualProduct: string, fie
   // Accept an empty `productId` in a refusal, because an operator cannot echo fields that it could not read, or that it
   // hides from unknown callers.
   if (message.refusal !== undefined && fields.productId === '') return [];
-  const told = (value: unknown) => JSON.stringify(value)?.replaceAll(username, 'PLAYER');
+  const text = (value: unknown) => JSON.stringify(value)?.replaceAll(username, 'PLAYER');
   return echoed
     .filter((field) => field in fields && fields[field] !== request[field])
-    .map((field) => `${field} is ${told(fields[field])}, and the request has ${told(request[field])}`);
+    .map((field) => `${field} is ${text(fields[field])}, and the request has ${text(request[field])}`);
 }

@@ -40,14 +40,14 @@ export class KeyFiles implements KeyFile {
   async write(shard: number, head: Head, parts: readonly KeyPart[]): Promise<void> {
     const path = this.pathOf(shard);
     await mkdir(dirname(path), { recursive: true });
-    await removeDrafts(path);
+    await removeTemporary(path);
     const header = sealHeader(
       { storeId: this.storeId, shard, head },
       parts.map(({ number }) => number),
     );
     // Use a unique temporary file per write, because another process may write the same target.
-    const draft = `${path}.${randomBytes(4).toString('hex')}`;
-    const file = await open(draft, 'wx', MODE);
+    const temporary = `${path}.${randomBytes(4).toString('hex')}`;
+    const file = await open(temporary, 'wx', MODE);
     try {
       await file.writeFile(header.bytes);
       let bytes = header.bytes.length;
@@ -62,10 +62,10 @@ export class KeyFiles implements KeyFile {
       }
       await file.sync();
       await file.close();
-      await rename(draft, path);
+      await rename(temporary, path);
     } catch (error) {
       await file.close().catch(() => {});
-      await rm(draft, { force: true });
+      await rm(temporary, { force: true });
       throw error;
     }
   }
@@ -79,8 +79,8 @@ export class KeyFiles implements KeyFile {
  * Removes temporary files of processes that died while writing. If another process is still writing such a file, its
  * rename fails, and that process writes the file again later.
  */
-async function removeDrafts(path: string): Promise<void> {
+async function removeTemporary(path: string): Promise<void> {
   const folder = dirname(path);
-  const draft = new RegExp(`^${basename(path)}\\.[0-9a-f]{8}$`);
-  for (const name of await readdir(folder)) if (draft.test(name)) await rm(join(folder, name), { force: true });
+  const temporaryName = new RegExp(`^${basename(path)}\\.[0-9a-f]{8}$`);
+  for (const name of await readdir(folder)) if (temporaryName.test(name)) await rm(join(folder, name), { force: true });
 }

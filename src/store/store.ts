@@ -58,7 +58,7 @@ export interface StoreRoom {
 /** Access to the meta record, which holds a store's creation parameters. */
 export interface MetaStore {
   /** Reads the record; undefined in an empty store. Throws a `FormatError` if a restore of the store did not finish. */
-  maybeRead(): Promise<StoreMeta | undefined>;
+  tryRead(): Promise<StoreMeta | undefined>;
   /**
    * Creates the meta record and the logs, all or nothing. Returns false if a store exists, possibly because another
    * process created it first.

@@ -12,7 +12,7 @@ import {
   ownerOf,
   type TakeOverDeps,
 } from '../log/take-over.js';
-import { ATTEMPTS_MAX, maybeMissing, writeFence } from '../log/write-fence.js';
+import { ATTEMPTS_MAX, findMissing, writeFence } from '../log/write-fence.js';
 import { compareLsn, formatLsn, type Lsn } from '../ports/lsn.js';
 import { RecoveryError, ShortLogError } from '../ports/recovery-error.js';
 import { ATTEMPTS_AT_START, isPermanent, withRetries } from '../ports/retry-policy.js';
@@ -172,7 +172,7 @@ export class ShardRestarts {
         return await recover(takeover, this.deps.genesis(shard.id), deps);
       } catch (error) {
         if (!isPermanent(error) || attempt === ATTEMPTS_MAX) throw error;
-        const missing = maybeMissing(await headOf(shard.id, deps), takeover, shard);
+        const missing = findMissing(await headOf(shard.id, deps), takeover, shard);
         if (missing === undefined) throw error;
         if (missing.length > 0) await this.writeFence(shard, takeover, deps);
         else if (error instanceof ShortLogError) await deps.delay(SHORT_LOG_MS);

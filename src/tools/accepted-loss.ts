@@ -1,4 +1,4 @@
-import { type LogReaderDeps, maybeEntry } from '../log/log-reader.js';
+import { type LogReaderDeps, tryEntry } from '../log/log-reader.js';
 import type { Lsn } from '../ports/lsn.js';
 import { rawEntriesAfter } from './raw-entries.js';
 
@@ -6,7 +6,7 @@ import { rawEntriesAfter } from './raw-entries.js';
 export async function findAcceptedLoss(shard: number, after: Lsn, deps: LogReaderDeps): Promise<Lsn | undefined> {
   for await (const page of rawEntriesAfter(shard, after, deps)) {
     for (const bytes of page) {
-      const entry = maybeEntry(bytes, deps.format);
+      const entry = tryEntry(bytes, deps.format);
       if (entry?.owner?.afterLoss) return entry.lsn;
     }
   }

@@ -1,4 +1,4 @@
-import { maybeEntry } from '../log/log-reader.js';
+import { tryEntry } from '../log/log-reader.js';
 import { listSnapshots } from '../log/snapshot-reader.js';
 import { LSN_ZERO } from '../ports/lsn.js';
 import { type ArchiveMark, newestMark } from '../wallet/archive-mark.js';
@@ -21,7 +21,7 @@ export async function findRequiredMark(
   const [newest] = (await listSnapshots(shard, reader)).whole;
   let mark = newest?.tallies?.archived;
   for await (const page of rawEntriesAfter(shard, newest?.start.lsn ?? LSN_ZERO, reader)) {
-    for (const bytes of page) mark = requiredAfter(mark, maybeEntry(bytes, reader.format)?.events ?? []);
+    for (const bytes of page) mark = requiredAfter(mark, tryEntry(bytes, reader.format)?.events ?? []);
   }
   return mark;
 }

@@ -33,10 +33,15 @@ export interface ArchivableTransaction {
 const MEMBERS_MAX = 2 ** 16 - 1;
 
 /**
- * Rounds without open bets and unchanged since `beforeMs`: up to `limit` of them. Skips the first `told`, which an
+ * Rounds without open bets and unchanged since `beforeMs`: up to `limit` of them. Skips the first `returned`, which an
  * earlier call has already returned.
  */
-export function archivableRounds(wallet: Wallet, beforeMs: number, told: number, limit: number): readonly Archivable[] {
+export function archivableRounds(
+  wallet: Wallet,
+  beforeMs: number,
+  returned: number,
+  limit: number,
+): readonly Archivable[] {
   if (!wallet.mayHaveClosedBefore(beforeMs)) return [];
   const newestMs = wallet.newest?.createdMs ?? 0;
   const looked: Round[] = [];
@@ -65,7 +70,7 @@ export function archivableRounds(wallet: Wallet, beforeMs: number, told: number,
     if (!round.isClosedSince(beforeMs)) continue;
     const members = round.members();
     if (members.length > MEMBERS_MAX) continue;
-    if (skipped < told) skipped++;
+    if (skipped < returned) skipped++;
     else rounds.push(archivable(wallet, round, members));
   }
   for (const round of looked) round.isKept = false;

@@ -130,14 +130,14 @@ export class LedgerTotals implements Ledger {
 
   add(currency: string, event: Event): void {
     this.audit = auditAfter(this.audit, event);
-    this.kinds = this.maybeKinds(dayOf(event.timeMs), currency);
+    this.kinds = this.findKinds(dayOf(event.timeMs), currency);
     reportMoves(event, this);
     if (event.type === 'rounds-archived') {
       this.archived = newestMark(this.archived, event.mark);
       this.neverArchived = false;
     }
     if (event.type !== 'callback-applied' || event.changes.length === 0) return;
-    const product = this.maybeProduct(event.productId);
+    const product = this.findProduct(event.productId);
     if (product === undefined) return;
     product.lastMs = event.timeMs;
     for (const { type } of event.changes) {
@@ -168,7 +168,7 @@ export class LedgerTotals implements Ledger {
     return { sinceMs, isCut, days, products, archived, ...(neverArchived && { neverArchived }), audit };
   }
 
-  private maybeKinds(day: number, currency: string): Map<LedgerKind, Moved> | undefined {
+  private findKinds(day: number, currency: string): Map<LedgerKind, Moved> | undefined {
     const currencies = this.dayOf(day);
     const known = currencies.get(currency);
     if (known !== undefined) return known;
@@ -194,7 +194,7 @@ export class LedgerTotals implements Ledger {
     return currencies;
   }
 
-  private maybeProduct(id: string): Product | undefined {
+  private findProduct(id: string): Product | undefined {
     const known = this.products.get(id);
     if (known !== undefined) return known;
     if (this.products.size === PRODUCTS_MAX) {

@@ -36,7 +36,7 @@ export function reportMoves(event: Event, ledger: Ledger): void {
       ledger.moved('corrections', event.amount);
       return;
     case 'callback-applied':
-      tellCallback(event, ledger);
+      addCallback(event, ledger);
       return;
     case 'money-requested':
     case 'request-closed':
@@ -54,7 +54,7 @@ export function reportMoves(event: Event, ledger: Ledger): void {
   }
 }
 
-function tellCallback(event: CallbackApplied, ledger: Ledger): void {
+function addCallback(event: CallbackApplied, ledger: Ledger): void {
   let before = event.before;
   for (const change of event.changes) {
     const moved = change.after - before;

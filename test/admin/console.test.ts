@@ -188,19 +188,19 @@ test('a session ends when it expires or its token is revoked', () => {
   const clock = { now: () => nowMs, monotonicMs: () => nowMs };
   const sessions = new Sessions(TOKENS, 'store-1', clock, NONE_SIGNED_OUT);
   const cookie = sessions.begin('anna');
-  assert.equal(sessions.maybeRead(cookie)?.role, 'operate');
+  assert.equal(sessions.tryRead(cookie)?.role, 'operate');
   assert.equal(
-    new Sessions(TOKENS, 'store-1', clock, NONE_SIGNED_OUT).maybeRead(cookie)?.name,
+    new Sessions(TOKENS, 'store-1', clock, NONE_SIGNED_OUT).tryRead(cookie)?.name,
     'anna',
     'another node knows it',
   );
-  assert.equal(new Sessions(TOKENS, 'store-2', clock, NONE_SIGNED_OUT).maybeRead(cookie), undefined);
+  assert.equal(new Sessions(TOKENS, 'store-2', clock, NONE_SIGNED_OUT).tryRead(cookie), undefined);
   const changed = TOKENS.map((one) => ({ ...one, token: `${one.token}-new` }));
-  assert.equal(new Sessions(changed, 'store-1', clock, NONE_SIGNED_OUT).maybeRead(cookie), undefined);
+  assert.equal(new Sessions(changed, 'store-1', clock, NONE_SIGNED_OUT).tryRead(cookie), undefined);
   nowMs += SESSION_MS - 1;
-  assert.notEqual(sessions.maybeRead(cookie), undefined);
+  assert.notEqual(sessions.tryRead(cookie), undefined);
   nowMs += 1;
-  assert.equal(sessions.maybeRead(cookie), undefined);
+  assert.equal(sessions.tryRead(cookie), undefined);
 });
 
 test('the live feed measures once for all viewers, and not at all without viewers', async (t) => {

@@ -73,7 +73,7 @@ function sessionsOf(known: readonly SignedOut[] = []) {
   const time = { nowMs: 1000 };
   const told: SignedOut[] = [];
   const clock = { now: () => time.nowMs, monotonicMs: () => time.nowMs };
-  const sessions = new SignedOutSessions(known, { tell: (news) => told.push(...news), keep() {}, clock });
+  const sessions = new SignedOutSessions(known, { send: (news) => told.push(...news), keep() {}, clock });
   return { sessions, told, time };
 }
 

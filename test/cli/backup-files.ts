@@ -56,7 +56,7 @@ export async function writeTwoSegments(folder: string): Promise<{ readonly file:
   }
   await writer.close();
   const store = LmdbStore.open(`${folder}/data`);
-  await restoreFrames(framesOf(wal), restoreTargetOf(store), { openFormats, patience: IMMEDIATE });
+  await restoreFrames(framesOf(wal), restoreTargetOf(store), { openFormats, retryPolicy: IMMEDIATE });
   await store.close();
   return { file, store: `lmdb:${folder}/data` };
 }

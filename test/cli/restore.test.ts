@@ -17,7 +17,7 @@ import { framesOf, IMMEDIATE, META, recordedHistory, walletsOf } from '../tools/
 async function storedHistory(folder: string): Promise<Map<string, unknown>> {
   const wal = await recordedHistory();
   const store = LmdbStore.open(folder);
-  await restoreFrames(framesOf(wal), restoreTargetOf(store), { openFormats, patience: IMMEDIATE });
+  await restoreFrames(framesOf(wal), restoreTargetOf(store), { openFormats, retryPolicy: IMMEDIATE });
   await store.close();
   return await walletsOf(wal);
 }
@@ -25,7 +25,7 @@ async function storedHistory(folder: string): Promise<Map<string, unknown>> {
 async function walletsIn(folder: string): Promise<Map<string, unknown>> {
   const store = LmdbStore.open(folder);
   try {
-    const meta = await store.meta.maybeRead();
+    const meta = await store.meta.tryRead();
     const { timelines, ...rest } = withArchive(meta as StoreMeta, undefined);
     assert.deepEqual(rest, META);
     assert.ok(timelines !== undefined && timelines.length > 0);
@@ -149,7 +149,7 @@ test('serve, init and the next restore refuse the result of an interrupted resto
         yield frame;
       }
     };
-    await assert.rejects(restoreFrames(cut(), restoreTargetOf(store), { openFormats, patience: IMMEDIATE }));
+    await assert.rejects(restoreFrames(cut(), restoreTargetOf(store), { openFormats, retryPolicy: IMMEDIATE }));
     await store.close();
     const env = { WALLETD_STORE: half, WALLETD_SHARDS: '2' };
     for (const args of [
@@ -189,7 +189,7 @@ test('each restore begins a timeline after the newest restored entries', () =>
     const timelinesIn = async (name: string) => {
       const store = LmdbStore.open(`${folder}/${name}`);
       try {
-        const { timelines = [], shards } = (await store.meta.maybeRead()) as StoreMeta;
+        const { timelines = [], shards } = (await store.meta.tryRead()) as StoreMeta;
         const heads = await Promise.all(Array.from({ length: shards }, (_, shard) => store.wal.head(shard)));
         assert.deepEqual(
           timelines.at(-1)?.after,

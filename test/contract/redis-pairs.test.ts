@@ -41,7 +41,7 @@ async function makeStore(): Promise<StoreUnderTest & RecordsUnderTest> {
   const openAnother = async () => {
     const store = storeOn(servers, storeId);
     open.push(store);
-    await store.meta.maybeRead();
+    await store.meta.tryRead();
     return store;
   };
   const closeAll = async () => {
@@ -68,7 +68,7 @@ test('fewer masters or a different order is refused, because the order assigns t
   const byName = () => servers.toSorted((a, b) => a.port - b.port)[0] as RedisServer;
   for (const others of [servers.toReversed(), [byName()], [...servers, ...servers]]) {
     const store = storeOn(others, storeId);
-    await assert.rejects(store.meta.maybeRead(), /^ServerRefused: the store was created over the masters/);
+    await assert.rejects(store.meta.tryRead(), /^ServerRefused: the store was created over the masters/);
     await store.close();
   }
 });

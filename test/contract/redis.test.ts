@@ -35,7 +35,7 @@ async function makeStore(): Promise<StoreUnderTest & RecordsUnderTest> {
   const openAnother = async () => {
     const store = new RedisStore(options);
     open.push(store);
-    await store.meta.maybeRead();
+    await store.meta.tryRead();
     return store;
   };
   const closeAll = async () => {

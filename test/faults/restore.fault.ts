@@ -281,7 +281,7 @@ async function restoreAt(from: string, to: string, at: At): Promise<boolean> {
     await store.close();
   }
   function into(frames: Frames) {
-    return restoreFrames(frames, restoreTargetOf(store), { openFormats, at, patience: PATIENCE });
+    return restoreFrames(frames, restoreTargetOf(store), { openFormats, at, retryPolicy: PATIENCE });
   }
 }
 

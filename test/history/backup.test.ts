@@ -41,7 +41,7 @@ for (const history of histories) {
       const { storeId, shards } = history.meta;
       const wal = new MemoryWal(storeId, shards);
       const deps = recoveryDeps(wal, history.codec, { host: 'test', pid: 1, startedMs: 0 });
-      await restoreFrames(framesOfFile(path, whole), targetOf(wal), { openFormats, patience: deps });
+      await restoreFrames(framesOfFile(path, whole), targetOf(wal), { openFormats, retryPolicy: deps });
       const lines: string[] = [];
       for (const { shard, genesis, head } of history.logs) {
         const { wallets } = await rebuild({ shard, genesis, found: head, target: head }, deps);

@@ -33,7 +33,7 @@ test('a feed waits for the replica of an entry that the master already shows', a
     assert.equal(await owner.meta.create(META), true);
     const log = new Writer(owner.wal, META.storeId);
     await log.append(0);
-    await reader.meta.maybeRead();
+    await reader.meta.tryRead();
     await reader.feeds.settle([0]);
 
     const append = { shard: 0, expected: log.head(0), entries: [log.next(0)] };

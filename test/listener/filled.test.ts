@@ -156,7 +156,7 @@ test('the operator API answers an operator while strangers flood it', LOOPBACKS,
 
 test('the health listener answers a load balancer while strangers flood it', LOOPBACKS, async (t) => {
   const counts = new ConnectionCounts();
-  const health = await HealthListener.maybeOpen({ host: '127.0.0.1', port: 0 }, () => 'ready', counts);
+  const health = await HealthListener.openIfSet({ host: '127.0.0.1', port: 0 }, () => 'ready', counts);
   assert.ok(health);
   t.after(() => health.close());
   await fill(t, `http://127.0.0.1:${health.port}`, 1100, '/readyz');
@@ -165,7 +165,7 @@ test('the health listener answers a load balancer while strangers flood it', LOO
 });
 
 test('the early listener answers a supervisor while strangers flood it', LOOPBACKS, async (t) => {
-  const free = await HealthListener.maybeOpen({ host: '127.0.0.1', port: 0 }, () => 'ready', new ConnectionCounts());
+  const free = await HealthListener.openIfSet({ host: '127.0.0.1', port: 0 }, () => 'ready', new ConnectionCounts());
   const port = free?.port as number;
   await free?.close();
   const early = await EarlyListener.open({ host: '127.0.0.1', port }, undefined, new ConnectionCounts());

@@ -16,12 +16,12 @@ async function ask(port: number, path: string, method = 'GET') {
 }
 
 test('without a port there is no health listener', async () => {
-  assert.equal(await HealthListener.maybeOpen({ host: '127.0.0.1', port: null }, () => 'ready', counts), undefined);
+  assert.equal(await HealthListener.openIfSet({ host: '127.0.0.1', port: null }, () => 'ready', counts), undefined);
 });
 
 test('the health listener serves the current health and nothing else', async (t) => {
   let readiness: Readiness = 'starting';
-  const health = await HealthListener.maybeOpen({ host: '127.0.0.1', port: 0 }, () => readiness, counts);
+  const health = await HealthListener.openIfSet({ host: '127.0.0.1', port: 0 }, () => readiness, counts);
   assert.ok(health);
   t.after(() => health.close());
   assert.deepEqual(await ask(health.port, '/livez'), { status: 200, body: '{"status":"ok"}' });
@@ -39,7 +39,7 @@ test('a port in use is reported with the settings to change', async (t) => {
   await once(other, 'listening');
   const { port } = other.address() as { port: number };
   await assert.rejects(
-    HealthListener.maybeOpen({ host: '127.0.0.1', port }, () => 'ready', counts),
+    HealthListener.openIfSet({ host: '127.0.0.1', port }, () => 'ready', counts),
     /^UserError: cannot listen on 127\.0\.0\.1:\d+ for load balancers \(health\.host, health\.port\): .*EADDRINUSE/,
   );
 });

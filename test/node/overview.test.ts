@@ -54,7 +54,7 @@ test('the last hour has one record per ten seconds and ends now', () => {
   ];
   const lastHour = new LastHour(() => new Figures([counter('walletd_callbacks_total', '', answers())]));
   for (let second = 0; second <= 4000; second++) {
-    lastHour.maybeNote(second * 1000);
+    lastHour.noteIfDue(second * 1000);
     accepted += 20;
   }
   assert.equal(lastHour.all.length, 360);

@@ -165,7 +165,7 @@ test('changing any byte of the handshake leaves both ends without a link', () =>
       lengths.push(frame.length);
       return lengths.length === changed ? flipped(frame, at) : frame;
     };
-    const proof = dialler.hear(pass(listener.greeting[0]), true).send[0];
+    const proof = dialler.hear(pass(listener.opening[0]), true).send[0];
     const heard = listener.hear(pass(proof), true);
     assert.equal(heard.proven?.tag, B);
     assert.equal(dialler.hear(pass(heard.send[0]), true).proven?.tag, A);

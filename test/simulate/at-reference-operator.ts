@@ -39,7 +39,7 @@ export async function atReferenceOperator<T>(
   const take = async () => ({ username: `simulation-${++made}`, currency: 'THB', balance: OPENING_BALANCE });
   try {
     return await run(
-      { client, profile: DEFAULT_PROFILE, patienceMs: PATIENCE_MS, startMs: Date.now() },
+      { client, profile: DEFAULT_PROFILE, retryMs: PATIENCE_MS, startMs: Date.now() },
       { take },
       operator.url,
     );

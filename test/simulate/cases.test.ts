@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Expected, isOfOther, messagesOf, OPENING_BALANCE } from '../../src/simulate/case.js';
 import { CASES, countPlayers } from '../../src/simulate/cases/all.js';
-import { Judge, type Told } from '../../src/simulate/judge.js';
+import { Judge, type StatedResult } from '../../src/simulate/judge.js';
 import { ENDPOINTS } from '../../src/simulate/message.js';
 import { unitsOf } from '../../src/simulate/model/callback-of.js';
 import { Platform } from '../../src/simulate/platform.js';
@@ -13,7 +13,7 @@ const PLAYER = { username: 'ann', currency: 'THB', balance: OPENING_BALANCE };
 const OTHER = { ...PLAYER, username: 'bob' };
 const NOT_OF_CASES = ['served', 'shape', 'random'];
 
-function toldOf(expected: Exclude<Expected, 'any order'>): Told {
+function toldOf(expected: Exclude<Expected, 'any order'>): StatedResult {
   if (typeof expected === 'number') return { code: expected };
   const [before, after = before] = expected;
   return {
@@ -44,9 +44,9 @@ test("the judge expects the table's answer to every step", () => {
         continue;
       }
       for (const message of messagesOf(step)) {
-        if ('how' in what) judge.maybe(message);
+        if ('how' in what) judge.outcomeUnknown(message);
         if (isSure) assert.deepEqual(judge.expected(message), [toldOf(expected)].map(stripped), where);
-        assert.ok(judge.told(message, toldOf(expected)), `${where}: ${JSON.stringify(judge.expected(message))}`);
+        assert.ok(judge.fitsAnswer(message, toldOf(expected)), `${where}: ${JSON.stringify(judge.expected(message))}`);
       }
     }
   }
@@ -88,16 +88,16 @@ test('after a lost answer the judge accepts both outcomes and no other', () => {
   const balance = platform.balance();
   const judge = () => {
     const judge = new Judge(DEFAULT_PROFILE, PLAYER);
-    judge.maybe(bet);
+    judge.outcomeUnknown(bet);
     return judge;
   };
   const told = (units: number) => ({ code: 0, before: units, after: units });
-  assert.ok(judge().told(balance, told(100_000)));
-  assert.ok(judge().told(balance, told(90_000)));
-  assert.ok(!judge().told(balance, told(80_000)));
+  assert.ok(judge().fitsAnswer(balance, told(100_000)));
+  assert.ok(judge().fitsAnswer(balance, told(90_000)));
+  assert.ok(!judge().fitsAnswer(balance, told(80_000)));
   const settled = judge();
-  assert.ok(settled.told(balance, told(90_000)));
-  assert.ok(!settled.told(balance, told(100_000)), 'what was once told stays true');
+  assert.ok(settled.fitsAnswer(balance, told(90_000)));
+  assert.ok(!settled.fitsAnswer(balance, told(100_000)), 'what was once told stays true');
 });
 
 test('a judge accepts a lost message that takes effect late', () => {
@@ -105,13 +105,13 @@ test('a judge accepts a lost message that takes effect late', () => {
   const settle = platform.settle('b1', 250);
   const balance = platform.balance();
   const judge = new Judge(DEFAULT_PROFILE, PLAYER);
-  judge.maybe(settle);
-  assert.ok(judge.told(settle, { code: 20001 }));
-  assert.ok(judge.told(platform.bet('b1', 100), { code: 0, before: 100_000, after: 90_000 }));
-  assert.ok(judge.told(balance, { code: 0, before: 115_000, after: 115_000 }));
-  assert.ok(!judge.told(balance, { code: 0, before: 140_000, after: 140_000 }), 'it pays once');
+  judge.outcomeUnknown(settle);
+  assert.ok(judge.fitsAnswer(settle, { code: 20001 }));
+  assert.ok(judge.fitsAnswer(platform.bet('b1', 100), { code: 0, before: 100_000, after: 90_000 }));
+  assert.ok(judge.fitsAnswer(balance, { code: 0, before: 115_000, after: 115_000 }));
+  assert.ok(!judge.fitsAnswer(balance, { code: 0, before: 140_000, after: 140_000 }), 'it pays once');
 });
 
-function stripped({ code, before, after }: Told): Told {
+function stripped({ code, before, after }: StatedResult): StatedResult {
   return before === undefined ? { code } : { code, before, after };
 }

@@ -52,7 +52,7 @@ test('a check that ends while it creates its first players has unknown results',
 test('a run that never had a player ends and names the reason', async () => {
   await atReferenceOperator({}, async (table) => {
     const players = { take: async () => noMore() };
-    const plan = { seed: 1, seconds: UNTIL_ENDED, lanes: 4 };
+    const plan = { seed: 1, seconds: UNTIL_ENDED, concurrency: 4 };
     await assert.rejects(check(table, players, CASES), PlayersError);
     await assert.rejects(explore(table, players, plan), PlayersError);
     await assert.rejects(soak(table, players, 100, UNTIL_ENDED), PlayersError);
@@ -61,7 +61,7 @@ test('a run that never had a player ends and names the reason', async () => {
 
 test('random histories and rounds without further players report what they have played', async () => {
   await atReferenceOperator({}, async (table, players) => {
-    const plan = { seed: 1, seconds: UNTIL_ENDED, lanes: 4 };
+    const plan = { seed: 1, seconds: UNTIL_ENDED, concurrency: 4 };
     const explored = await explore(table, first(players, noMore), plan);
     assert.deepEqual([explored.histories, whysOf(explored.results)], [PLAYERS, [WHY]]);
     const soaked = await soak(table, first(players, noMore), 1000, UNTIL_ENDED);
@@ -83,7 +83,7 @@ test('a stopped run reports what it has played', async () => {
   assert.ok(results.some(({ verdict }) => verdict === 'agrees'));
   assert.ok(whysOf(results).includes(`not tried: ${reason}`));
   const explored = await stopped((table, players) =>
-    explore(table, players, { seed: 1, seconds: UNTIL_ENDED, lanes: 4 }),
+    explore(table, players, { seed: 1, seconds: UNTIL_ENDED, concurrency: 4 }),
   );
   assert.deepEqual(whysOf(explored.results), [reason]);
   const soaked = await stopped((table, players) => soak(table, players, 1000, UNTIL_ENDED));

@@ -26,7 +26,7 @@ function mutant(bug: string): Mutant {
 
 test('random histories find no difference without a bug, including rounds at a rate', async () => {
   const explored = await atReferenceOperator({}, (table, players) =>
-    explore(table, players, { seed: SEED, seconds: SECONDS, lanes: LANES }),
+    explore(table, players, { seed: SEED, seconds: SECONDS, concurrency: LANES }),
   );
   assert.deepEqual(
     explored.results.map(({ verdict }) => verdict),
@@ -46,7 +46,7 @@ test('random histories find no difference without a bug, including rounds at a r
 test('a random history that differs is shrunk until it shows only the bug', async () => {
   for (const bug of ['a bet takes nothing', 'a settle pays each time']) {
     const { results } = await atReferenceOperator({ mutant: mutant(bug) }, (table, players) =>
-      explore(table, players, { seed: SEED, seconds: UNTIL_FOUND, lanes: LANES }),
+      explore(table, players, { seed: SEED, seconds: UNTIL_FOUND, concurrency: LANES }),
     );
     const [{ verdict, deviation } = { verdict: undefined, deviation: undefined }] = results;
     assert.equal(verdict, 'differs', bug);
@@ -90,7 +90,11 @@ test('unsupported features are learnt and then never sent', async () => {
     const { profile, unclear } = await learn(table, players);
     const little = { skip: false, singleState: false, byRound: false, waiting: false };
     assert.deepEqual([profile, unclear], [{ ...DEFAULT_PROFILE, ...little }, []]);
-    const { results } = await explore({ ...table, profile }, players, { seed: SEED, seconds: SECONDS, lanes: LANES });
+    const { results } = await explore({ ...table, profile }, players, {
+      seed: SEED,
+      seconds: SECONDS,
+      concurrency: LANES,
+    });
     const soaked = await soak({ ...table, profile }, players, 100, SECONDS);
     assert.deepEqual(
       [...results, ...soaked.results].map(({ verdict }) => verdict),

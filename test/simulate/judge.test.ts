@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Judge, type Told } from '../../src/simulate/judge.js';
+import { Judge, type StatedResult } from '../../src/simulate/judge.js';
 import { Platform } from '../../src/simulate/platform.js';
 import { DEFAULT_PROFILE } from '../../src/simulate/profile.js';
 
-const ALREADY_CANCELLED: Told = { code: 20003 };
+const ALREADY_CANCELLED: StatedResult = { code: 20003 };
 
 test('one of two concurrent messages may be executed before and after the other', () => {
   const { judge, bet, cancel } = beginning();
@@ -20,7 +20,7 @@ test('a stake taken twice is not a repeat', () => {
 
 test('a message sent alone is never accepted as executed twice', () => {
   const { judge, bet } = beginning();
-  assert.equal(judge.told(bet, ALREADY_CANCELLED), false);
+  assert.equal(judge.fitsAnswer(bet, ALREADY_CANCELLED), false);
 });
 
 function beginning() {

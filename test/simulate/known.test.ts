@@ -76,7 +76,7 @@ test('random histories continue after a known rule', async () => {
   assert.ok(mutant);
   await atReferenceOperator({ mutant }, async (table, players) => {
     const every = new Known(['served'], [], []);
-    const plan = { seed: 7, seconds: 1, lanes: 4 };
+    const plan = { seed: 7, seconds: 1, concurrency: 4 };
     const { results } = await untilPassed(() => explore(table, players, plan, () => {}, every));
     assert.deepEqual(
       results.map(({ verdict }) => verdict),

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { Reply } from '../../src/simulate/client.js';
 import type { Message } from '../../src/simulate/message.js';
 import { Platform } from '../../src/simulate/platform.js';
-import { misshapesOf, toldOf } from '../../src/simulate/reply.js';
+import { misshapesOf, statedIn } from '../../src/simulate/reply.js';
 
 const PLAYER = { username: 'ann', currency: 'THB', balance: 1000 };
 const BET = new Platform().bet('b1', 100);
@@ -34,9 +34,9 @@ test("an answer is compared with its request, not with the case's player", () =>
 });
 
 test('an unsigned request counts as refused if only the HTTP status refuses it', () => {
-  assert.deepEqual(toldOf(UNSIGNED, replied({ message: 'Unauthorized' }, 401), 2), { code: 30002 });
-  assert.deepEqual(toldOf(UNSIGNED, replied({ statusCode: 403 }, 403), 2), { code: 30002 });
-  assert.deepEqual(toldOf(UNSIGNED, replied({ statusCode: 20001 }, 400), 2), { code: 20001 });
-  assert.equal(toldOf(UNSIGNED, replied({ ...success, ...balances }), 2).code, 0);
-  assert.ok(Number.isNaN(toldOf(BET, replied({}, 401), 2).code));
+  assert.deepEqual(statedIn(UNSIGNED, replied({ message: 'Unauthorized' }, 401), 2), { code: 30002 });
+  assert.deepEqual(statedIn(UNSIGNED, replied({ statusCode: 403 }, 403), 2), { code: 30002 });
+  assert.deepEqual(statedIn(UNSIGNED, replied({ statusCode: 20001 }, 400), 2), { code: 20001 });
+  assert.equal(statedIn(UNSIGNED, replied({ ...success, ...balances }), 2).code, 0);
+  assert.ok(Number.isNaN(statedIn(BET, replied({}, 401), 2).code));
 });

@@ -1,7 +1,7 @@
 import type { CallbackAnswer } from '../../src/callback/callback-codec.js';
 import { FAILURES } from '../../src/callback/failures.js';
 import { CannotKnow } from '../../src/simulate/cannot-know.js';
-import { Judge, type Told } from '../../src/simulate/judge.js';
+import { Judge, type StatedResult } from '../../src/simulate/judge.js';
 import { bodyOf, type Message, type Player } from '../../src/simulate/message.js';
 import { Platform } from '../../src/simulate/platform.js';
 import { DEFAULT_PROFILE, type Profile } from '../../src/simulate/profile.js';
@@ -28,7 +28,7 @@ const ABSENCE_MAX_MS = 15_000;
 interface Exchange {
   readonly message: Message;
   /** The first answer of an executed message. Every later answer, even an overdue one, must be equal. */
-  accepted?: Told;
+  accepted?: StatedResult;
 }
 
 /** An event in the gambler's history: a message sent, or its answer. */
@@ -48,7 +48,7 @@ export interface Table {
   /** Number of answered messages after which the gambler leaves. */
   readonly messages: number;
   /** Called after each answered message. */
-  readonly onAnswered: (at: Gambler, message: Message, told: Told) => void;
+  readonly onAnswered: (at: Gambler, message: Message, told: StatedResult) => void;
   /** Called when the gambler leaves temporarily. */
   readonly onPauses: (gambler: Gambler) => void;
   readonly onLeft: (gambler: Gambler) => void;
@@ -168,7 +168,7 @@ export class Gambler {
   /** Sends all messages before the first answer, then retries the unanswered ones one by one. */
   private atOnce(messages: readonly Message[]): void {
     const exchanges = messages.map((message): Exchange => ({ message }));
-    const told: (Told | undefined)[] = messages.map(() => undefined);
+    const told: (StatedResult | undefined)[] = messages.map(() => undefined);
     let open = messages.length;
     for (const [n, one] of exchanges.entries()) {
       this.attempt(one, (answer) => {
@@ -176,7 +176,7 @@ export class Gambler {
         if (--open > 0) return;
         this.judged(messages, told, () => this.judge.answeredAtOnce(messages, told));
         for (const [i, message] of messages.entries()) {
-          if (told[i] !== undefined) this.count(message, told[i] as Told);
+          if (told[i] !== undefined) this.count(message, told[i] as StatedResult);
         }
         this.inTurn(
           exchanges.filter((_, i) => told[i] === undefined),
@@ -192,14 +192,14 @@ export class Gambler {
   }
 
   /** Sends the message repeatedly until it is answered. */
-  private exchange(exchange: Exchange, then: (told: Told) => void): void {
+  private exchange(exchange: Exchange, then: (told: StatedResult) => void): void {
     const { message } = exchange;
     this.until(
       (done) =>
         this.attempt(exchange, (told) => {
           this.judged([message], [told], () => {
-            if (told === undefined) this.judge.maybe(message);
-            return told === undefined || this.judge.told(message, told);
+            if (told === undefined) this.judge.outcomeUnknown(message);
+            return told === undefined || this.judge.fitsAnswer(message, told);
           });
           if (told !== undefined) {
             this.count(message, told);
@@ -211,13 +211,13 @@ export class Gambler {
     );
   }
 
-  private count(message: Message, told: Told): void {
+  private count(message: Message, told: StatedResult): void {
     this.answered++;
     this.table.onAnswered(this, message, told);
   }
 
   /** Sends the message once. Calls back with undefined if the outcome is unknown. */
-  private attempt(exchange: Exchange, then: (told: Told | undefined) => void): void {
+  private attempt(exchange: Exchange, then: (told: StatedResult | undefined) => void): void {
     const { message } = exchange;
     const { world } = this.table;
     const text = bodyOf(message, this.player, 'P', 0);
@@ -238,7 +238,7 @@ export class Gambler {
    * Checks a later answer to the same message, which must be equal to the first one even if it is late. A repeated
    * balance request is a new request.
    */
-  private same(exchange: Exchange, told: Told): void {
+  private same(exchange: Exchange, told: StatedResult): void {
     if (exchange.message.endpoint === 'checkBalance' || this.forgetting.isOld(exchange.message)) return;
     const first = exchange.accepted;
     exchange.accepted ??= told;
@@ -257,7 +257,11 @@ export class Gambler {
     });
   }
 
-  private judged(messages: readonly Message[], told: readonly (Told | undefined)[], judge: () => boolean): void {
+  private judged(
+    messages: readonly Message[],
+    told: readonly (StatedResult | undefined)[],
+    judge: () => boolean,
+  ): void {
     try {
       if (judge()) return;
     } catch (error) {
@@ -287,7 +291,7 @@ export class Gambler {
 }
 
 /** Final answer; undefined if the request was refused temporarily or its outcome is unknown. */
-function toldOf(answer: CallbackAnswer): Told | undefined {
+function toldOf(answer: CallbackAnswer): StatedResult | undefined {
   if (answer.type === 'accepted') return { code: 0, before: answer.before, after: answer.after };
   const code = FAILURES[answer.failure].statusCode;
   return code === NOT_NOW ? undefined : { code };

@@ -40,17 +40,17 @@ async function namesOneArchive(meta: MetaStore): Promise<void> {
     createdMs: 0,
   };
   await meta.create(made);
-  assert.equal((await meta.maybeRead())?.archiveId, undefined);
+  assert.equal((await meta.tryRead())?.archiveId, undefined);
   const both = await Promise.all(['one', 'two'].map((id) => meta.replaceArchive(undefined, id)));
   const [first] = both;
   assert.ok(first?.archiveId === 'one' || first?.archiveId === 'two');
   assert.deepEqual(both, [first, first]);
-  assert.deepEqual(await meta.maybeRead(), { ...made, archiveId: first.archiveId });
+  assert.deepEqual(await meta.tryRead(), { ...made, archiveId: first.archiveId });
   assert.equal((await meta.replaceArchive(undefined, first.archiveId)).archiveId, first.archiveId, 'once more');
   assert.equal((await meta.replaceArchive('zero', 'three')).archiveId, first.archiveId);
   assert.equal((await meta.replaceArchive(first.archiveId, 'three')).archiveId, 'three');
   await meta.replaceArchive('three', undefined);
-  assert.deepEqual(await meta.maybeRead(), made);
+  assert.deepEqual(await meta.tryRead(), made);
 }
 
 test('LMDB: the meta record names exactly one archive', () =>

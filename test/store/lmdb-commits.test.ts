@@ -64,8 +64,8 @@ test('a commit that has not settled for half a minute is stuck', async () => {
     const commits = new Commits(new OneBatch() as never, growth as never, (why) => {
       stuck = why;
     });
-    await commits.landed(Promise.resolve());
-    void commits.landed(new Promise(() => {}));
+    await commits.completed(Promise.resolve());
+    void commits.completed(new Promise(() => {}));
     mock.timers.tick(30_000);
     assert.equal(stuck, undefined);
     mock.timers.tick(1000);

@@ -44,7 +44,7 @@ async function withStore(run: (store: RedisStore, storeId: string) => Promise<vo
   const scales = { default: 4, byCurrency: {} };
   const meta: StoreMeta = { storeId, formatVersion: META_VERSION, shards: 4, hash: 'h', scales, createdMs: 0 };
   try {
-    await store.meta.maybeRead();
+    await store.meta.tryRead();
     await store.meta.create(meta);
     await run(store, storeId);
   } finally {

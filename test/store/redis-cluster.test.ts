@@ -68,7 +68,7 @@ function sealerOf(store: RedisStore, storeId: string): { readonly writer: Writer
 
 test("a store's shards use all masters, each with its own append queue", async () => {
   const { store } = await created();
-  assert.equal((await store.meta.maybeRead())?.shards, SHARDS);
+  assert.equal((await store.meta.tryRead())?.shards, SHARDS);
   const lanes = new Set(shards.map((shard) => store.wal.appendQueueOf(shard)));
   assert.equal(lanes.size, 3);
 });
@@ -78,9 +78,9 @@ test('the next process continues an interrupted creation as the same store', asy
   const store = storeAt(cluster.url, storeId);
   const home = await cluster.masterOf(calculateSlot(`${storeId}:meta`));
   await home.call('SET', `${storeId}:meta`, JSON.stringify({ ...newMeta(storeId), isBeingCreated: true }));
-  assert.equal(await store.meta.maybeRead(), undefined, 'it is no store yet');
+  assert.equal(await store.meta.tryRead(), undefined, 'it is no store yet');
   assert.equal(await store.meta.create(newMeta(randomUUID())), true);
-  assert.deepEqual(await store.meta.maybeRead(), newMeta(storeId));
+  assert.deepEqual(await store.meta.tryRead(), newMeta(storeId));
   for (const shard of shards) assert.equal((await store.wal.head(shard)).lsn.sequence, 0);
   assert.equal(await store.meta.create(newMeta(randomUUID())), false, 'there is one now');
 });
@@ -92,10 +92,10 @@ test('a store is discarded completely, and only if nothing was written to it', a
   const writer = new Writer(store.wal, storeId);
   await writer.append(3);
   assert.equal(await store.meta.discard(meta, heads), false);
-  assert.deepEqual(await store.meta.maybeRead(), meta, 'it is as it was');
+  assert.deepEqual(await store.meta.tryRead(), meta, 'it is as it was');
   const newer = await Promise.all(shards.map((shard) => store.wal.head(shard)));
   assert.equal(await store.meta.discard(meta, newer), true);
-  assert.equal(await store.meta.maybeRead(), undefined);
+  assert.equal(await store.meta.tryRead(), undefined);
 });
 
 test('if several owners start together, one gets all logs', async () => {
@@ -104,7 +104,7 @@ test('if several owners start together, one gets all logs', async () => {
     const contenders = await Promise.all(
       [0, 1, 2].map(async () => {
         const mine = storeAt(cluster.url, storeId);
-        await mine.meta.maybeRead();
+        await mine.meta.tryRead();
         return { mine, ...sealerOf(mine, storeId) };
       }),
     );
@@ -224,7 +224,7 @@ test('the user in config/users.acl has all rights that it needs on a cluster', a
   const store = storeAt(cluster.url.replace('://', '://walletd:secret@'), 'walletd');
   const meta = newMeta(randomUUID());
   assert.equal(await initiator.meta.create(meta), true);
-  assert.equal((await store.meta.maybeRead())?.storeId, meta.storeId);
+  assert.equal((await store.meta.tryRead())?.storeId, meta.storeId);
   const writer = new Writer(store.wal, meta.storeId);
   for (const shard of [0, 1, 2, 3]) await writer.append(shard);
   assert.equal((await store.wal.fence(shards, sealerOf(store, meta.storeId).seal)).length, SHARDS);
@@ -235,11 +235,11 @@ test('the user in config/users.acl has all rights that it needs on a cluster', a
 test('an address must state whether it belongs to a cluster', async () => {
   const server = await RedisServer.start();
   try {
-    await assert.rejects(storeAt(server.url.replace('redis:', 'redis+cluster:'), 'w').meta.maybeRead(), {
+    await assert.rejects(storeAt(server.url.replace('redis:', 'redis+cluster:'), 'w').meta.tryRead(), {
       message: /^this Redis is not a cluster: begin its address with redis:\/\//,
     });
     const [first] = cluster.servers;
-    await assert.rejects(storeAt(first?.url ?? '', 'w').meta.maybeRead(), {
+    await assert.rejects(storeAt(first?.url ?? '', 'w').meta.tryRead(), {
       message: /^this Redis is part of a cluster: begin its address with redis\+cluster:\/\//,
     });
   } finally {
@@ -253,7 +253,7 @@ test('synced:N is refused if Redis cannot wait for it', async () => {
   const message = version.startsWith('7.0.')
     ? /^Redis is version 7\.0\.\d+, and WALLETD_DURABILITY synced:N needs 7\.2 or later: use replicas:N/
     : /^WALLETD_DURABILITY is synced:1, but Redis has 0 replica\(s\) online/;
-  await assert.rejects(storeAt(cluster.url, 'w', durability).meta.maybeRead(), { message });
+  await assert.rejects(storeAt(cluster.url, 'w', durability).meta.tryRead(), { message });
 });
 
 test('nodes share masters with replicas only if answers wait for a replica', async () => {

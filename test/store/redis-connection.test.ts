@@ -17,10 +17,7 @@ test('a wrong password is reported as such, regardless of the order of replies',
     const address = parseRedisAddress(`redis://walletd:wrong@127.0.0.1:${server.port}`) as RedisAddress;
     for (let i = 0; i < 30; i++) {
       const store = new RedisStore({ address, prefix: 'walletd', durability: { type: 'fsync' }, trustConfig: false });
-      await assert.rejects(
-        store.meta.maybeRead(),
-        /^Error: Redis does not accept the user or password in WALLETD_STORE/,
-      );
+      await assert.rejects(store.meta.tryRead(), /^Error: Redis does not accept the user or password in WALLETD_STORE/);
       await store.close();
     }
   } finally {
@@ -33,9 +30,9 @@ test('a server with weakened settings is refused until they are restored', async
   const address = parseRedisAddress(server.url) as RedisAddress;
   const durability = { type: 'fsync' } as const;
   const store = new RedisStore({ address, prefix: 'walletd', durability, trustConfig: false, recheckMs: 20 });
-  const refused = () => store.meta.maybeRead().then(() => undefined, messageOf);
+  const refused = () => store.meta.tryRead().then(() => undefined, messageOf);
   try {
-    assert.equal(await store.meta.maybeRead(), undefined);
+    assert.equal(await store.meta.tryRead(), undefined);
     await server.call('CONFIG', 'SET', 'appendfsync', 'everysec');
     await until('it is refused', async () => (await refused())?.startsWith('Redis has appendfsync everysec') === true);
     await server.call('CONFIG', 'SET', 'appendfsync', 'always');
@@ -52,7 +49,7 @@ test('the password and database are set before the first command', async () => {
   const store = new RedisStore({ address, prefix: 'walletd', durability: { type: 'fsync' }, trustConfig: false });
   const client = new Redis({ port: server.port, password: 'secret', db: 3 });
   try {
-    assert.equal(await store.meta.maybeRead(), undefined);
+    assert.equal(await store.meta.tryRead(), undefined);
     const scales = { default: 4, byCurrency: {} };
     const meta = { storeId: randomUUID(), formatVersion: META_VERSION, shards: 1, hash: 'h', scales, createdMs: 0 };
     assert.equal(await store.meta.create(meta), true);

@@ -188,17 +188,17 @@ test('initiator loads the functions, and walletd runs without that right', async
   await admin.call('FUNCTION', 'FLUSH');
   const cure =
     /lacks the function walletd_\w+, and .*run `walletd init` once as a user .*initiator in config\/users\.acl/;
-  await withStore('walletd', (store) => assert.rejects(store.meta.maybeRead(), cure));
-  await withStore('initiator', (store) => store.meta.maybeRead());
+  await withStore('walletd', (store) => assert.rejects(store.meta.tryRead(), cure));
+  await withStore('initiator', (store) => store.meta.tryRead());
   const noSettings =
     /may use CONFIG GET \(initiator or restorer in config\/users\.acl\).*WALLETD_REDIS_TRUST_CONFIG=true/;
   await withStore('walletd', async (store) => {
-    await store.meta.maybeRead();
+    await store.meta.tryRead();
     await assert.rejects(store.meta.create(meta), noSettings);
   });
   await withStore('initiator', (store) => store.meta.create(meta));
   await withStore('walletd', async (store) => {
-    assert.equal((await store.meta.maybeRead())?.storeId, meta.storeId);
+    assert.equal((await store.meta.tryRead())?.storeId, meta.storeId);
     const log = new Writer(store.wal, meta.storeId);
     await log.append(0);
     await store.table.read();
@@ -219,7 +219,7 @@ test('without CONFIG GET walletd still refuses a log that a restart would lose',
   ] as const) {
     await admin.call('CONFIG', 'SET', setting, bad);
     const sentence = new RegExp(`Redis has ${setting} ${bad}, but it should be ${good}`);
-    await withStore('walletd', (store) => assert.rejects(store.meta.maybeRead(), sentence));
+    await withStore('walletd', (store) => assert.rejects(store.meta.tryRead(), sentence));
     await admin.call('CONFIG', 'SET', setting, good);
   }
   await until('its file', async () => /aof_rewrite_in_progress:0/.test(String(await admin.info('persistence'))));
@@ -228,7 +228,7 @@ test('without CONFIG GET walletd still refuses a log that a restart would lose',
 test('a user from an older ACL file works, and doctor lists superfluous rights', async () => {
   await admin.call('ACL', 'SETUSER', 'older', 'reset', 'on', '>secret', ...OLDER.split(/ (?![^(]*\))/));
   await withStore('older', async (store) => {
-    await store.meta.maybeRead();
+    await store.meta.tryRead();
     assert.deepEqual(await store.warnings(), []);
     const [durability, ...rest] = await store.examine();
     assert.equal(durability?.verdict, 'good');
@@ -240,7 +240,7 @@ test('a user from an older ACL file works, and doctor lists superfluous rights',
     assert.equal(rights[1]?.says, 'this user may also use CONFIG GET, FUNCTION LOAD, which no server needs');
   });
   await admin.call('CONFIG', 'SET', 'appendfsync', 'everysec');
-  await withStore('older', (store) => assert.rejects(store.meta.maybeRead(), /Redis has appendfsync everysec/));
+  await withStore('older', (store) => assert.rejects(store.meta.tryRead(), /Redis has appendfsync everysec/));
   await admin.call('CONFIG', 'SET', 'appendfsync', 'always');
 });
 
@@ -254,7 +254,7 @@ test('initiator sees which replica would be refused after a failover', async () 
   try {
     await until('the replica is in step', async () => /state=online/.test(await admin.info('replication')));
     await withStore('initiator', async (store) => {
-      await store.meta.maybeRead();
+      await store.meta.tryRead();
       await until('its link', async () => !(await store.warnings()).some((one) => /could not be checked/.test(one)));
       const [concern = '', ...others] = await store.warnings();
       assert.match(concern, sentence);
@@ -272,13 +272,13 @@ test('init loads the functions on every master', async () => {
     const address: RedisAddress = { name: 'pairs', servers, isCluster: false };
     const durability = { type: 'fsync' } as const;
     const store = new RedisStore({ address, prefix: 'walletd', durability, trustConfig: false });
-    await store.meta.maybeRead();
+    await store.meta.tryRead();
     await store.meta.create(meta);
     for (const other of others) await other.call('FUNCTION', 'FLUSH');
     await store.close();
     // Repeat the steps that `init` takes on an existing store.
     const again = new RedisStore({ address, prefix: 'walletd', durability, trustConfig: false });
-    await again.meta.maybeRead();
+    await again.meta.tryRead();
     await again.warnings();
     await again.close();
     for (const other of others) assert.equal(((await other.call('FUNCTION', 'LIST')) as unknown[]).length, 4);

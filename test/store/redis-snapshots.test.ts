@@ -51,10 +51,10 @@ async function withStore(run: (store: RedisStore, log: Writer) => Promise<void>,
       if (!/replicas have it/.test(error.message)) throw error;
       return false;
     };
-    await creator.meta.maybeRead();
+    await creator.meta.tryRead();
     await until('the store', () => creator.meta.create(meta).then(() => true, isLate));
     await creator.close();
-    await store.meta.maybeRead();
+    await store.meta.tryRead();
     const log = new Writer(store.wal, storeId);
     await log.append(0);
     await run(store, log);
@@ -73,7 +73,7 @@ test('the documented rights suffice for logs and snapshots', async () => {
   await withStore(
     async (store, log) => {
       await log.fence(0);
-      await store.meta.complete((await store.meta.maybeRead()) as StoreMeta);
+      await store.meta.complete((await store.meta.tryRead()) as StoreMeta);
       for (let i = 0; i < 300; i++) await log.append(0);
       assert.equal(await store.snapshots.beginSnapshot(0, log.nonce, ID), true);
       assert.equal(await store.snapshots.writeChunk(0, log.nonce, ID, 0, randomBytes(1000)), true);
@@ -175,15 +175,15 @@ test('a server that lost its append-only file answers only after rewriting it', 
   const store = new RedisStore({ address, prefix: 'walletd', durability: { type: 'fsync' }, trustConfig: false });
   try {
     for (let i = 0; i < 60; i++) await other.call('SET', `key-${i}`, 'x');
-    assert.equal(await store.meta.maybeRead(), undefined);
+    assert.equal(await store.meta.tryRead(), undefined);
     await other.call('CONFIG', 'SET', 'appendonly', 'no');
     await other.call('CLIENT', 'KILL', 'TYPE', 'normal').catch(() => {});
     await assert.rejects(async () => {
-      for (;;) await store.meta.maybeRead();
+      for (;;) await store.meta.tryRead();
     }, /Redis has appendonly no|the connection to Redis was lost/);
-    await assert.rejects(store.meta.maybeRead(), /Redis has appendonly no, but it should be yes/);
+    await assert.rejects(store.meta.tryRead(), /Redis has appendonly no, but it should be yes/);
     await other.call('CONFIG', 'SET', 'appendonly', 'yes');
-    await assert.rejects(store.meta.maybeRead(), /Redis is rewriting its append-only file/);
+    await assert.rejects(store.meta.tryRead(), /Redis is rewriting its append-only file/);
     // End the child process that rewrites the file. Otherwise it would outlive the server.
     await other.call('CONFIG', 'SET', 'appendonly', 'no');
   } finally {

@@ -99,7 +99,7 @@ export function framesOf(
 /** Restores into an in-memory store. */
 export async function restored(frames: Frames, at?: At): Promise<{ wal: MemoryWal; result: Restored }> {
   const wal = new MemoryWal(STORE_ID, SHARDS);
-  const result = await restoreFrames(frames, targetOf(wal), { openFormats, at, patience: IMMEDIATE });
+  const result = await restoreFrames(frames, targetOf(wal), { openFormats, at, retryPolicy: IMMEDIATE });
   return { wal, result };
 }
 

@@ -31,7 +31,7 @@ export class LiveFeed {
     if (this.timer === undefined) {
       this.source.begin();
       this.newest = eventOf('overview', this.source.take());
-      this.timer = setInterval(() => this.tell(), TICK_MS);
+      this.timer = setInterval(() => this.notify(), TICK_MS);
     }
     this.listeners.set(response, Math.round(STREAM_MS_MAX / TICK_MS));
     response.once('close', () => this.leave(response));
@@ -49,7 +49,7 @@ export class LiveFeed {
     this.timer = undefined;
   }
 
-  private tell(): void {
+  private notify(): void {
     this.newest = eventOf('overview', this.source.take());
     for (const [response, left] of this.listeners) {
       this.listeners.set(response, left - 1);

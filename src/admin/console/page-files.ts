@@ -24,7 +24,7 @@ export interface PageFile {
  */
 export function readPageFiles(): ReadonlyMap<string, PageFile> {
   const files = new Map<string, PageFile>();
-  for (const name of maybeNames()) {
+  for (const name of findNames()) {
     const type = TYPES[extname(name)];
     if (type === undefined) continue;
     const plain = readFileSync(join(FOLDER, name));
@@ -33,7 +33,7 @@ export function readPageFiles(): ReadonlyMap<string, PageFile> {
   return files;
 }
 
-function maybeNames(): string[] {
+function findNames(): string[] {
   try {
     return readdirSync(FOLDER);
   } catch {

@@ -60,7 +60,7 @@ export class Sessions {
   }
 
   /** The session of this cookie; undefined if the cookie is not ours or the session has ended. */
-  maybeRead(cookie: string): ConsoleSession | undefined {
+  tryRead(cookie: string): ConsoleSession | undefined {
     if (cookie.length > COOKIE_LENGTH_MAX) return undefined;
     const [payload = '', signature = ''] = cookie.split('.');
     const content = parseContent(payload);

@@ -21,7 +21,7 @@ interface Ended {
 
 export interface SignOutDeps {
   /** Called with sign-outs that are new to this node. */
-  readonly tell: (news: readonly SignedOut[]) => void;
+  readonly send: (news: readonly SignedOut[]) => void;
   /** Called with all remembered sign-outs. */
   readonly keep: (all: readonly SignedOut[]) => void;
   readonly clock: Clock;
@@ -64,7 +64,7 @@ export class SignedOutSessions {
     const news = signedOut.filter((one) => this.merge(one));
     if (news.length === 0) return;
     for (const listener of this.listeners) listener();
-    this.deps.tell(news);
+    this.deps.send(news);
     this.deps.keep(this.all);
   }
 

@@ -55,7 +55,7 @@ export class Progress {
   };
 
   /** Retry policy that gives up after ten seconds and prints a sentence about each failed attempt. */
-  get patience(): RetryPolicy {
+  get retryPolicy(): RetryPolicy {
     const warn = ({ what, error }: Coded) => this.warn(`cannot ${what}, retrying: ${error}`);
     return { attemptsMax: ATTEMPTS_MAX, delay, log: { ...silentLogger, warn } };
   }

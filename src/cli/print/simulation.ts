@@ -46,12 +46,12 @@ function firstOfEach(findings: readonly Finding[]): Finding[] {
 /** Formats a case as JSON. */
 export function resultJson(result: Result, url: string, profile: Profile): object {
   const { rule, name, verdict, why, deviation, isSetUp } = result;
-  const told = deviation && { history: historyLines(deviation, profile.decimals), curl: curlLines(deviation, url) };
+  const detail = deviation && { history: historyLines(deviation, profile.decimals), curl: curlLines(deviation, url) };
   const { heading, cause, says } = verdict === 'differs' ? diagnosisOf(result, profile.decimals) : {};
   return {
     ...{ rule, place: RULES[rule].place, name, verdict, ...(why !== undefined && { why }) },
     ...(heading !== undefined && { heading, cause, says, isFollowUp: isSetUp === true }),
-    ...told,
+    ...detail,
   };
 }
 

@@ -26,7 +26,7 @@ export class HealthListener {
    * Opens the listener; returns undefined if the settings name none. Rejects with a readable message if the port is in
    * use.
    */
-  static async maybeOpen({ host, port }: Settings['health'], readiness: () => Readiness, counts: ConnectionCounts) {
+  static async openIfSet({ host, port }: Settings['health'], readiness: () => Readiness, counts: ConnectionCounts) {
     if (port === null) return undefined;
     const server = createServer(BRIEF_TIMEOUTS, (request, response) => answer(request, response, readiness()));
     const guard = new ServerGuard(server, CONNECTION_LIMITS, counts);

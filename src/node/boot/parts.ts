@@ -119,7 +119,7 @@ export async function makeParts(
   const { settings } = loaded;
   let readiness = (): Readiness => 'starting';
   const counts = newCounts();
-  const health = await HealthListener.maybeOpen(settings.health, () => readiness(), counts.health);
+  const health = await HealthListener.openIfSet(settings.health, () => readiness(), counts.health);
   const { recordName, folder } = driverOf(settings);
   keepPrivate(folder, settings.nodeFolder, log);
   const lastRun = LastRun.read(settings.nodeFolder, recordName, log);
@@ -201,7 +201,7 @@ async function makeOtherParts(
   let cluster: ClusterNode | undefined;
   const signOuts = new SignedOutRecord(settings.nodeFolder, driverOf(settings).recordName, log);
   const signedOut = new SignedOutSessions(signOuts.read(), {
-    tell: (news) => cluster?.sendSignedOut(news),
+    send: (news) => cluster?.sendSignedOut(news),
     keep: (all) => signOuts.write(all),
     clock: systemClock,
   });

@@ -177,7 +177,7 @@ export async function openShardThread(
     isShared: options.isShared,
     // The store's driver repeats this check after each reconnect from now on.
     checkStore: async () => {
-      const found = await store.meta.maybeRead();
+      const found = await store.meta.tryRead();
       if (found?.storeId !== meta.storeId) throw new RecoveryError('the store is a different one from before');
     },
     wal: store.wal,

@@ -127,7 +127,7 @@ export class WalletNode {
   private look(): void {
     const { clock, lastHour, log, shards, solo } = this.parts;
     // Uses the system's time, not the steady clock; see `Parts.clock`.
-    lastHour.maybeNote(clock.now());
+    lastHour.noteIfDue(clock.now());
     solo?.tick();
     const status = shards.status();
     if (status.some(({ state }) => state !== 'stopped')) return;

@@ -48,13 +48,13 @@ export async function openStore(
   const { name, durability, store } = await opened(settings, init, record);
   try {
     let wasCreated = false;
-    const found = await store.meta.maybeRead();
+    const found = await store.meta.tryRead();
     if (record !== undefined) checkRecord(record, found, name);
     if (found === undefined) {
       if (init === 'never') throw new NoStoreError(name);
       wasCreated = await store.meta.create(newMeta(settings));
     }
-    const meta = await store.meta.maybeRead();
+    const meta = await store.meta.tryRead();
     if (meta === undefined) throw new StoreError(`${name} could not be created`);
     record?.addOtherAddresses(meta.storeId);
     const [difference] = differences(meta, metaSettings(settings));
@@ -84,7 +84,7 @@ export async function openExisting(
   const archiveUse = use === 'look' ? 'examine' : use;
   const store = await (archiveUse === 'read' || archiveUse === 'examine' ? driver.openToRead() : driver.open('never'));
   try {
-    const meta = await store.meta.maybeRead();
+    const meta = await store.meta.tryRead();
     if (meta === undefined) throw new NoStoreError(name);
     const tie = use === 'repair' || use === 'look' ? undefined : tieOf(settings, meta);
     const archive = await openArchiveToRead(settings, meta.storeId, { use: archiveUse, tie });

@@ -23,7 +23,7 @@ export class FolderLock {
         } catch (error) {
           if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
         }
-        const pid = maybePid(path);
+        const pid = readPid(path);
         if (pid !== undefined && pid !== process.pid && isRunning(pid)) {
           throw new ConfigError(
             `nodeFolder ${folder} is used by process ${pid}: each node of a cluster needs its own folder`,
@@ -38,11 +38,11 @@ export class FolderLock {
   }
 
   release(): void {
-    if (maybePid(this.path) === process.pid) rmSync(this.path, { force: true });
+    if (readPid(this.path) === process.pid) rmSync(this.path, { force: true });
   }
 }
 
-function maybePid(path: string): number | undefined {
+function readPid(path: string): number | undefined {
   try {
     const pid = Number(readFileSync(path, 'utf8'));
     return Number.isSafeInteger(pid) && pid > 0 ? pid : undefined;

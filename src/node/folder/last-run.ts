@@ -5,7 +5,7 @@ import { crc32 } from 'node:zlib';
 import type { Logger } from '../../base/logger.js';
 import { messageOf } from '../../base/message-of.js';
 import { EXIT } from '../settings/exit-codes.js';
-import { maybeNodeFile } from './maybe-node-file.js';
+import { readNodeFile } from './read-node-file.js';
 
 /**
  * How a process ended. `none`: there was no earlier process. `stopped`: clean stop. `fenced`: another process took over
@@ -43,7 +43,7 @@ export class LastRun {
    */
   static read(folder: string, store: string, log: Logger): LastRun {
     const path = join(folder, `run-${crc32(store).toString(16).padStart(8, '0')}.json`);
-    const last = new LastRun(path, endOf(maybeNodeFile<Stored>(path)), log);
+    const last = new LastRun(path, endOf(readNodeFile<Stored>(path)), log);
     if (last.end === 'crashed') log.warn({ code: 'previous-run-killed' }, 'previous process was killed');
     return last;
   }
@@ -61,7 +61,7 @@ export class LastRun {
    * note stays.
    */
   ended(exitCode: number): void {
-    if (maybeNodeFile<Stored>(this.path)?.run === this.run) this.write(reasonOf(exitCode));
+    if (readNodeFile<Stored>(this.path)?.run === this.run) this.write(reasonOf(exitCode));
   }
 
   private write(end: End | undefined): void {

@@ -44,9 +44,9 @@ export class SignedOutRecord {
   write(signedOut: readonly SignedOut[]): void {
     try {
       mkdirSync(dirname(this.path), { recursive: true });
-      const draft = `${this.path}.${process.pid}`;
-      writeFileSync(draft, JSON.stringify({ signedOut }), { flush: true });
-      renameSync(draft, this.path);
+      const temporary = `${this.path}.${process.pid}`;
+      writeFileSync(temporary, JSON.stringify({ signedOut }), { flush: true });
+      renameSync(temporary, this.path);
     } catch (error) {
       this.log.warn(
         { code: 'sign-out-not-kept', path: this.path, error: messageOf(error) },

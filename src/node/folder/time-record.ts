@@ -1,7 +1,7 @@
 import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { crc32 } from 'node:zlib';
-import { maybeNodeFile } from './maybe-node-file.js';
+import { readNodeFile } from './read-node-file.js';
 
 /**
  * The newest confirmed time, which is stored in the node's folder. Without it, the errors of several restarts with a
@@ -23,13 +23,13 @@ export class TimeRecord {
   /** Records the time. Throws if the file cannot be written. */
   write(confirmedMs: number): void {
     mkdirSync(dirname(this.path), { recursive: true });
-    const draft = `${this.path}.${process.pid}`;
-    writeFileSync(draft, JSON.stringify({ confirmedMs }), { flush: true });
-    renameSync(draft, this.path);
+    const temporary = `${this.path}.${process.pid}`;
+    writeFileSync(temporary, JSON.stringify({ confirmedMs }), { flush: true });
+    renameSync(temporary, this.path);
   }
 }
 
 function confirmedMsIn(path: string): number | undefined {
-  const confirmedMs = maybeNodeFile<{ confirmedMs: unknown }>(path)?.confirmedMs;
+  const confirmedMs = readNodeFile<{ confirmedMs: unknown }>(path)?.confirmedMs;
   return Number.isSafeInteger(confirmedMs) ? (confirmedMs as number) : undefined;
 }

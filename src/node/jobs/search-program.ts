@@ -11,7 +11,7 @@ import { readerOf } from '../settings/reader-of.js';
 import type { SearchJob } from './store-searches.js';
 
 /** Interval between two progress messages. */
-const TELL_MS = 500;
+const PROGRESS_MS = 500;
 /** Time limit for the exit after the channel has closed, in case an unresponsive store keeps the process alive. */
 const END_MS = 2000;
 /** Lower priority than the shards, which come first. */
@@ -35,7 +35,7 @@ if (!process.connected) process.exit(1);
 
 async function run({ settings, query }: SearchJob): Promise<void> {
   let done = 0;
-  const timer = setInterval(() => tell({ type: 'progress', done }), TELL_MS);
+  const timer = setInterval(() => send({ type: 'progress', done }), PROGRESS_MS);
   const end = await search(settings, query, (share) => {
     done = share;
   }).catch((error: unknown): SearchLine => ({ type: 'failed', reason: messageOf(error) }));
@@ -81,7 +81,7 @@ async function hitsOf(reader: StoreReader, query: StoreQuery, onShare: (share: n
   for await (const line of linesOf(reader, query, notes, (done, total) => onShare(done / total))) {
     if (hits === query.hitsMax) return { type: 'end', isCut: true, notes };
     hits++;
-    tell(line);
+    send(line);
   }
   return { type: 'end', isCut: false, notes };
 }
@@ -114,6 +114,6 @@ async function* linesOf(
   }
 }
 
-function tell(line: SearchLine): void {
+function send(line: SearchLine): void {
   if (process.connected) process.send?.(line);
 }

@@ -1,7 +1,7 @@
 import type { Labels, Metric, MetricValue } from '../../base/metric.js';
 
 /** The queries that alert rules make. They are answered from this process's metrics or from a scrape. */
-export type Readings = Pick<Figures, 'series' | 'maybe' | 'sum'>;
+export type Readings = Pick<Figures, 'series' | 'find' | 'sum'>;
 
 /** Metrics at one point in time, in which individual values can be looked up. */
 export class Figures {
@@ -16,13 +16,13 @@ export class Figures {
   }
 
   /** The sum of all series with these labels; undefined if there are none. */
-  maybe(name: string, labels: Labels = {}): number | undefined {
+  find(name: string, labels: Labels = {}): number | undefined {
     const values = this.series(name).filter((one) => has(one, labels));
     return values.length === 0 ? undefined : values.reduce((sum, { value }) => sum + value, 0);
   }
 
   sum(name: string, labels: Labels = {}): number {
-    return this.maybe(name, labels) ?? 0;
+    return this.find(name, labels) ?? 0;
   }
 
   /**

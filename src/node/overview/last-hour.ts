@@ -20,7 +20,7 @@ export class LastHour {
   }
 
   /** Adds a record if one is due. Must be called regularly. */
-  maybeNote(nowMs: number): void {
+  noteIfDue(nowMs: number): void {
     const { last } = this;
     // Use the absolute difference. Otherwise, recording would stop for a long time after the clock is set back.
     if (last !== undefined && Math.abs(nowMs - last.atMs) < EVERY_MS) return;

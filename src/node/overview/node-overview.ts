@@ -112,8 +112,8 @@ function inMs(seconds: number | null): number | null {
 export function storeOf(figures: Readings): Omit<Overview['store'], 'appendP99Ms'> {
   return {
     isUp: figures.series('walletd_store_up').every(({ value }) => value > 0),
-    bytes: figures.maybe('walletd_store_bytes') ?? null,
-    freeBytes: figures.maybe('walletd_store_free_bytes') ?? null,
+    bytes: figures.find('walletd_store_bytes') ?? null,
+    freeBytes: figures.find('walletd_store_free_bytes') ?? null,
   };
 }
 

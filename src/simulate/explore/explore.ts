@@ -6,7 +6,7 @@ import { ruleOf } from '../explain.js';
 import { type Known, NOTHING_KNOWN } from '../known.js';
 import { type Deviation, play, stopReason, type Table } from '../play.js';
 import { type Players, PlayersError } from '../players.js';
-import { maybeMissing } from '../profile.js';
+import { findMissing } from '../profile.js';
 import type { Result } from '../result.js';
 import { type Action, arbitraryActions } from './arbitrary-actions.js';
 import { historyOf } from './history.js';
@@ -34,7 +34,7 @@ export interface Plan {
   readonly seed: number;
   readonly seconds: number;
   /** Number of concurrent histories. Most of the time they wait for the operator's disk. */
-  readonly lanes: number;
+  readonly concurrency: number;
 }
 
 /**
@@ -45,14 +45,14 @@ export interface Plan {
 export async function explore(
   table: Table,
   players: Players,
-  { seed, seconds, lanes }: Plan,
+  { seed, seconds, concurrency }: Plan,
   onProgress: OnProgress = () => {},
   known: Known = NOTHING_KNOWN,
 ): Promise<Explored> {
   const exploration = new Exploration(table, players, known);
   const startMs = performance.now();
   let next = seed;
-  const lane = async () => {
+  const playInTurn = async () => {
     for (;;) {
       const passedMs = performance.now() - startMs;
       onProgress(Math.min(passedMs, seconds * 1000), seconds * 1000);
@@ -61,7 +61,7 @@ export async function explore(
     }
   };
   // No other history is played while one is being shortened.
-  do await Promise.all(Array.from({ length: lanes }, lane));
+  do await Promise.all(Array.from({ length: concurrency }, playInTurn));
   while (!exploration.isOver && performance.now() - startMs <= seconds * 1000);
   return exploration.explored((performance.now() - startMs) / 1000);
 }
@@ -142,7 +142,7 @@ class Exploration {
   private async findDeviation(actions: readonly Action[]): Promise<Deviation | undefined> {
     try {
       const steps = historyOf(actions).filter(
-        (step) => maybeMissing(this.table.profile, messagesOf(step)) === undefined,
+        (step) => findMissing(this.table.profile, messagesOf(step)) === undefined,
       );
       const { deviation, messages } = await play(this.table, await this.players.take(), steps);
       this.histories++;

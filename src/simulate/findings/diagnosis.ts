@@ -1,4 +1,4 @@
-import type { Told } from '../judge.js';
+import type { StatedResult } from '../judge.js';
 import type { Element, Endpoint } from '../message.js';
 import { unitsOf } from '../model/callback-of.js';
 import type { Deviation, Sent } from '../play.js';
@@ -78,9 +78,9 @@ export function shape(says: string): Diagnosis {
 }
 
 /** Finds an accepted message after which the balance is not a number. */
-function findNoBalance({ balances }: Deviation, { endpoint, told, reply }: Sent): Diagnosis | undefined {
+function findNoBalance({ balances }: Deviation, { endpoint, stated, reply }: Sent): Diagnosis | undefined {
   const field = endpoint === 'checkBalance' ? 'balance' : 'balanceAfter';
-  const isNone = told?.code === 0 && told.after === undefined && balances.now === undefined;
+  const isNone = stated?.code === 0 && stated.after === undefined && balances.now === undefined;
   if (!isNone || !(field in (reply?.fields ?? {}))) return undefined;
   return {
     heading: 'money',
@@ -90,8 +90,8 @@ function findNoBalance({ balances }: Deviation, { endpoint, told, reply }: Sent)
 }
 
 /** Finds a balance that cannot be an amount of money. */
-function findInexact({ endpoint, told, reply }: Sent, decimals: number): Diagnosis | undefined {
-  if (told?.code !== 0 || !(Number.isNaN(told.before) || Number.isNaN(told.after))) return undefined;
+function findInexact({ endpoint, stated, reply }: Sent, decimals: number): Diagnosis | undefined {
+  if (stated?.code !== 0 || !(Number.isNaN(stated.before) || Number.isNaN(stated.after))) return undefined;
   const fields = endpoint === 'checkBalance' ? ['balance'] : ['balanceBefore', 'balanceAfter'];
   const values = fields.map((field) => Number(reply?.fields[field]));
   const isNoise = values.every((value) => Math.abs(value - Number(value.toFixed(decimals))) < 10 ** -(decimals + 2));
@@ -104,10 +104,10 @@ function findInexact({ endpoint, told, reply }: Sent, decimals: number): Diagnos
 /** Finds a balance that does not follow the operator's own answers. */
 function findMoney(deviation: Deviation, last: Sent, decimals: number): Diagnosis | undefined {
   const { balances, history, expected, player } = deviation;
-  const { endpoint, told } = last;
+  const { endpoint, stated } = last;
   const { username, currency } = requestOf(last);
-  const now = balances.now ?? told?.after;
-  const before = balances.before.find((units) => units === told?.before) ?? balances.before[0];
+  const now = balances.now ?? stated?.after;
+  const before = balances.before.find((units) => units === stated?.before) ?? balances.before[0];
   if (now === undefined || before === undefined || username !== player.username) return undefined;
   if (balances.after.includes(now) || balances.inOrder?.includes(now)) return undefined;
   const right = balances.after[0] ?? balances.inOrder?.[0] ?? before;
@@ -120,12 +120,12 @@ function findMoney(deviation: Deviation, last: Sent, decimals: number): Diagnosi
   if (last.how === 'at-once') return findConcurrentMoney(deviation, now, now - right, money);
   if (endpoint === 'checkBalance') return findDrift(deviation, now - right);
   const moved = now - before;
-  if (told?.code !== 0) {
+  if (stated?.code !== 0) {
     return moved === 0 ? undefined : money('refused', `${endpoint} is refused, and moves money nevertheless`);
   }
   const isAccepted = expected.some(({ code }) => code === 0);
-  const hasDrifted = told.before !== undefined && !balances.before.includes(told.before);
-  if (isAccepted && hasDrifted && now - told.before === right - before) return findDrift(deviation, now - right);
+  const hasDrifted = stated.before !== undefined && !balances.before.includes(stated.before);
+  if (isAccepted && hasDrifted && now - stated.before === right - before) return findDrift(deviation, now - right);
   if (moved !== 0 && right === before && isRepeated(last, history)) {
     return money('again', `${endpoint} moves its money again when it is repeated`);
   }
@@ -155,17 +155,17 @@ function findDrift({ history, player }: Deviation, excess: number): Diagnosis {
   const former = history[at];
   const drift = (cause: string, says: string): Diagnosis => ({ heading: 'money', cause, says, excess });
   if (former === undefined) return drift('opening', 'the balance is not the one that the player began with');
-  const { endpoint, told } = former;
+  const { endpoint, stated } = former;
   if (requestOf(former).username !== player.username) {
     const says = `${endpoint} for one player of a round moves the balance of another one`;
     return drift(`other player: ${endpoint}`, says);
   }
-  if (told === undefined) return drift('lost', 'after a lost answer, the balance is one that no outcome explains');
-  if (told.code !== 0) return drift(`refused: ${endpoint}`, `${endpoint} is refused, and moves money nevertheless`);
+  if (stated === undefined) return drift('lost', 'after a lost answer, the balance is one that no outcome explains');
+  if (stated.code !== 0) return drift(`refused: ${endpoint}`, `${endpoint} is refused, and moves money nevertheless`);
   if (isRepeated(former, history.slice(0, at + 1))) {
     return drift(`again: ${endpoint}`, `${endpoint} moves its money again when it is repeated`);
   }
-  return drift('kept', 'the balance is not the one that the answer before told');
+  return drift('kept', 'the balance is not the one that the answer before stated');
 }
 
 /** Finds a fault of concurrent messages. `now` is the balance after them. */
@@ -176,13 +176,13 @@ function findConcurrentMoney(
   money: (cause: string, says: string) => Diagnosis,
 ): Diagnosis | undefined {
   const sent = history.slice(history.findLastIndex(({ how }) => how !== 'at-once') + 1);
-  const accepted = sent.filter(({ told }) => told?.code === 0);
-  const moving = accepted.filter(({ told }) => told?.before !== told?.after);
-  const isBeyond = ({ told }: Sent) => Math.sign(moveOf(told)) === Math.sign(excess);
+  const accepted = sent.filter(({ stated }) => stated?.code === 0);
+  const moving = accepted.filter(({ stated }) => stated?.before !== stated?.after);
+  const isBeyond = ({ stated }: Sent) => Math.sign(moveOf(stated)) === Math.sign(excess);
   const isTwice = moving.some((one, n) => isBeyond(one) && moving.findIndex(({ body }) => body === one.body) !== n);
   const endpoints = [...new Set(sent.map(({ endpoint }) => endpoint))].join(' and ');
   if (isTwice) return money('again at once', `${endpoints} sent several times at once moves its money more than once`);
-  const sum = moving.reduce((total, { told }) => total + moveOf(told), 0);
+  const sum = moving.reduce((total, { stated }) => total + moveOf(stated), 0);
   if (Number.isNaN(sum)) return money('wrong at once', `${endpoints} at once lead to the balance of no order`);
   const isSum = balances.before.some((before) => before + sum === now);
   if (!isSum) return money('lost at once', `${endpoints} at once: the balance is not the sum of the accepted messages`);
@@ -190,8 +190,8 @@ function findConcurrentMoney(
 }
 
 /** The move according to an answer; NaN if the answer has no balances. */
-function moveOf(told: Told | undefined): number {
-  return (told?.after ?? Number.NaN) - (told?.before ?? Number.NaN);
+function moveOf(stated: StatedResult | undefined): number {
+  return (stated?.after ?? Number.NaN) - (stated?.before ?? Number.NaN);
 }
 
 /** No sum is known, because the operator loses only if the player does not pay. */
@@ -201,23 +201,23 @@ function uncovered(says: string): Diagnosis {
 
 /** Diagnoses a wrong answer whose balance is right, or is explained by the operator's own decision. */
 function otherwise({ expected, balances, history }: Deviation, last: Sent): Diagnosis {
-  const { endpoint, told } = last;
+  const { endpoint, stated } = last;
   const right = expected[0];
-  const isAccepted = told?.code === 0;
+  const isAccepted = stated?.code === 0;
   const isRightlyAccepted = right?.code === 0;
   const decision = (says: string): Diagnosis => ({ heading: 'decision', cause: says, says });
   if (last.how === 'at-once') return concurrent(balances);
-  if (told?.code === DUPLICATE && CLOSED.includes(right?.code ?? 0)) {
+  if (stated?.code === DUPLICATE && CLOSED.includes(right?.code ?? 0)) {
     return decision(
       `a message about a closed bet is refused with ${codeName(DUPLICATE)}, where walletd says how it closed`,
     );
   }
   if (!isAccepted && !isRightlyAccepted && right !== undefined) {
-    const codes = `${codeName(told?.code ?? Number.NaN)} instead of ${codeName(right.code)}`;
+    const codes = `${codeName(stated?.code ?? Number.NaN)} instead of ${codeName(right.code)}`;
     return { heading: 'interface', cause: `code: ${codes}`, says: `a refusal has the code ${codes}` };
   }
-  if (isAccepted && isRightlyAccepted) return toldOtherwise(last, right, balances.after);
-  const code = codeName((isAccepted ? right : told)?.code ?? Number.NaN);
+  if (isAccepted && isRightlyAccepted) return statedOtherwise(last, right, balances.after);
+  const code = codeName((isAccepted ? right : stated)?.code ?? Number.NaN);
   if (isAccepted) return decision(`${endpoint} is accepted, where walletd refuses it with ${code}`);
   const isMove = balances.after.some((units) => !balances.before.includes(units));
   if (isMove || !isRepeated(last, history))
@@ -225,16 +225,16 @@ function otherwise({ expected, balances, history }: Deviation, last: Sent): Diag
   return decision(`a repeated message is refused with ${code}, where walletd gives the first answer again`);
 }
 
-function toldOtherwise(last: Sent, right: Told, after: readonly number[]): Diagnosis {
-  const { endpoint, told } = last;
-  const isRepeat = right.after !== undefined && right.before !== right.after && told?.before === told?.after;
-  if (isRepeat && after.includes(told?.after ?? Number.NaN)) {
+function statedOtherwise(last: Sent, right: StatedResult, after: readonly number[]): Diagnosis {
+  const { endpoint, stated } = last;
+  const isRepeat = right.after !== undefined && right.before !== right.after && stated?.before === stated?.after;
+  if (isRepeat && after.includes(stated?.after ?? Number.NaN)) {
     const says = 'a repeated message is answered with the balance of now, and moves nothing';
     return { heading: 'decision', cause: says, says };
   }
-  const field = told?.after === right.after ? 'balanceBefore' : 'a balance';
+  const field = stated?.after === right.after ? 'balanceBefore' : 'a balance';
   const says = `${endpoint} tells ${field} that the player did not have; the balance itself is right`;
-  return { heading: 'interface', cause: `told: ${endpoint} ${field}`, says };
+  return { heading: 'interface', cause: `stated: ${endpoint} ${field}`, says };
 }
 
 /** The balance after concurrent messages is right, or unknown. */
@@ -268,7 +268,7 @@ function kindOf(moved: number, right: number): Kind {
 /** True if an earlier request of the history had the same content, and was accepted or got no answer. */
 function isRepeated(last: Sent, history: readonly Sent[]): boolean {
   const content = contentOf(last);
-  return history.slice(0, -1).some((one) => (one.told?.code ?? 0) === 0 && contentOf(one) === content);
+  return history.slice(0, -1).some((one) => (one.stated?.code ?? 0) === 0 && contentOf(one) === content);
 }
 
 function contentOf(sent: Sent): string {

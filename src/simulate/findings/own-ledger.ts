@@ -43,7 +43,7 @@ export class OwnLedger {
     private readonly decimals: number,
   ) {
     for (const sent of history) {
-      if (sent.told?.code === 0) this.justify(sent);
+      if (sent.stated?.code === 0) this.justify(sent);
     }
   }
 

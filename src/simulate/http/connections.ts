@@ -83,13 +83,13 @@ export class Connections {
   private begin(sending: Sending): void {
     // Skip a request that has timed out while it was waiting.
     if (sending.isDone) return;
-    const connection = this.isClosed ? undefined : (this.maybeFree() ?? this.maybeNew());
+    const connection = this.isClosed ? undefined : (this.findFree() ?? this.tryNew());
     if (this.isClosed) sending.fail(new HungUp());
     else if (connection === undefined) this.waiting.push(sending);
     else sending.goOn(connection);
   }
 
-  private maybeFree(): Connection | undefined {
+  private findFree(): Connection | undefined {
     for (;;) {
       const connection = this.free.pop();
       if (connection === undefined || connection.isUsable) return connection;
@@ -97,7 +97,7 @@ export class Connections {
     }
   }
 
-  private maybeNew(): Connection | undefined {
+  private tryNew(): Connection | undefined {
     if (this.all.size >= CONNECTIONS_MAX) return undefined;
     const connection = new Connection(
       (onBytes) => open(this.server, onBytes),
@@ -149,20 +149,20 @@ class Sending implements Exchange {
   }
 
   end(response: Response): void {
-    this.tell(response);
+    this.settle(response);
   }
 
   fail(error: Error): void {
-    this.tell(error);
+    this.settle(error);
   }
 
   private late(timeoutMs: number): void {
     const error = new Error(`no answer in ${timeoutMs} ms`);
     this.connection?.destroy(error);
-    this.tell(error);
+    this.settle(error);
   }
 
-  private tell(outcome: Response | Error): void {
+  private settle(outcome: Response | Error): void {
     if (this.isDone) return;
     this.isDone = true;
     clearTimeout(this.timer);

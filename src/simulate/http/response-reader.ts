@@ -99,9 +99,9 @@ export class ResponseReader {
     this.keptMs = keptMsOf(head, minor === '1');
     if (NO_BODY.includes(this.status)) return true;
     if ((head.match(LENGTHS)?.length ?? 0) > 1) throw new Error('the answer says more than once how long it is');
-    const coding = maybeHeader(TRANSFER_ENCODING, head);
+    const coding = findHeader(TRANSFER_ENCODING, head);
     if (coding !== undefined && /chunked$/i.test(coding)) return this.go('chunk size');
-    const length = coding === undefined ? maybeHeader(CONTENT_LENGTH, head) : undefined;
+    const length = coding === undefined ? findHeader(CONTENT_LENGTH, head) : undefined;
     if (length === undefined) {
       this.keptMs = 0;
       return this.go('body until the end');
@@ -164,14 +164,14 @@ const KEEP_ALIVE = /\nkeep-alive:.*?timeout=(\d+)/i;
 /** Safety margin: a server may close an idle connection shortly before a request in transit arrives. */
 const CLOSES_EARLIER_MS = 1000;
 
-function maybeHeader(header: RegExp, head: string): string | undefined {
+function findHeader(header: RegExp, head: string): string | undefined {
   return header.exec(head)?.[1];
 }
 
 function keptMsOf(head: string, isKeptUnlessSaid: boolean): number {
-  const connection = maybeHeader(CONNECTION, head);
+  const connection = findHeader(CONNECTION, head);
   const isKept = isKeptUnlessSaid ? !/close/i.test(connection ?? '') : /keep-alive/i.test(connection ?? '');
   if (!isKept) return 0;
-  const seconds = maybeHeader(KEEP_ALIVE, head);
+  const seconds = findHeader(KEEP_ALIVE, head);
   return seconds === undefined ? Number.POSITIVE_INFINITY : Math.max(Number(seconds) * 1000 - CLOSES_EARLIER_MS, 1);
 }

@@ -1232,8 +1232,8 @@ function homeOf(player: ReferencePlayer, command: Callback, effects: readonly Ef
   if (first === undefined || command.txns.length === 1) return effects[0]?.home;
   const isDistinct = new Set(command.txns.map(({ id }) => id)).size === command.txns.length;
   const isOwn = ({ repeat, home, remembered }: Effect) => repeat && home === undefined && remembered !== true;
-  const areTold = effects.every(({ repeat }) => !repeat) || effects.every(isOwn);
-  if (idle === 0 && isDistinct && areTold && !command.txns.some(meansRound)) return undefined;
+  const areSame = effects.every(({ repeat }) => !repeat) || effects.every(isOwn);
+  if (idle === 0 && isDistinct && areSame && !command.txns.some(meansRound)) return undefined;
   return roundsOf(player, command, first)[0];
 }
 

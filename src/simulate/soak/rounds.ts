@@ -1,7 +1,7 @@
 import type { Step } from '../case.js';
 import type { Message } from '../message.js';
 import { Platform } from '../platform.js';
-import { maybeMissing, type Profile } from '../profile.js';
+import { findMissing, type Profile } from '../profile.js';
 
 const ANY = 'any order';
 const ROUNDS = 24;
@@ -34,6 +34,6 @@ export function roundsOf(profile: Profile, first: number): Step[] {
     const messages = kind(platform, id, { roundId: `r${n}` })
       .flatMap((one, k) => ((n + k) % 3 === 0 ? [one, one] : [one]))
       .filter(({ endpoint }) => endpoint !== 'checkBalance' || profile.endpoints.includes(endpoint));
-    return maybeMissing(profile, messages) === undefined ? messages.map((message): Step => [message, ANY]) : [];
+    return findMissing(profile, messages) === undefined ? messages.map((message): Step => [message, ANY]) : [];
   }).flat();
 }

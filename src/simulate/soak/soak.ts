@@ -93,8 +93,8 @@ class Soaking {
   fail(error: Error): void {
     this.isOver = true;
     // If there was no player, only the reason can be reported.
-    const isTold = error instanceof CannotKnow || (error instanceof PlayersError && this.histories > 0);
-    if (!isTold) this.failure ??= error;
+    const isExpected = error instanceof CannotKnow || (error instanceof PlayersError && this.histories > 0);
+    if (!isExpected) this.failure ??= error;
     else
       this.found ??= {
         rule: 'random',

@@ -112,7 +112,7 @@ export class ArchiveDay {
     return found;
   }
 
-  maybeRead(place: Place): ArchiveRecord | undefined {
+  tryRead(place: Place): ArchiveRecord | undefined {
     const key = keyOf(place);
     const value = this.rounds.find(key, () => this.lost(key));
     return value === undefined ? undefined : this.decode({ key, value });

@@ -39,7 +39,7 @@ export class ArchiveFile {
   async write(bytes: number, places: number, queue: () => void): Promise<void> {
     await this.growth.room(bytes, places);
     try {
-      await this.commits.landed(this.root.batch(queue));
+      await this.commits.completed(this.root.batch(queue));
     } catch (error) {
       throw await this.commits.causeOf(error);
     }
@@ -54,7 +54,7 @@ export class ArchiveFile {
   /** Removes keys, even on a full disk. `queue` queues the removals in one turn of the event loop. */
   async remove(places: number, queue: () => Promise<unknown>): Promise<void> {
     await this.growth.roomToRemove(places);
-    await this.commits.landed(queue());
+    await this.commits.completed(queue());
     this.growth.removed();
   }
 

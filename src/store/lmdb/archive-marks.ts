@@ -109,7 +109,7 @@ export class ArchiveMarks {
   keysDigest(shard: number): number | undefined {
     const key = shardKey(NAMES, shard);
     const row = this.get(key);
-    return row && maybeValue(key, row)?.readUInt32BE(0);
+    return row && findValue(key, row)?.readUInt32BE(0);
   }
 
   /** Number of rows, and the keys of damaged rows. */
@@ -117,7 +117,7 @@ export class ArchiveMarks {
     const { root } = this.file;
     root.resetReadTxn();
     const rows = Array.from(root.getRange(), ({ key, value }) => ({ key: Buffer.from(key as Buffer), value }));
-    const damaged = rows.filter(({ key, value }) => maybeValue(key, value) === undefined).map(({ key }) => key);
+    const damaged = rows.filter(({ key, value }) => findValue(key, value) === undefined).map(({ key }) => key);
     return { count: rows.length, damaged };
   }
 
@@ -155,7 +155,7 @@ export class ArchiveMarks {
   }
 
   private opened(key: Buffer, row: Buffer): Buffer | undefined {
-    const value = maybeValue(key, row);
+    const value = findValue(key, row);
     if (value !== undefined || this.damaged === 'reported') return value;
     throw new DamagedArchiveError(
       `the file ${this.path} of the archive is damaged, at its row ${key.toString('hex')}: restore a backup; ` +
@@ -179,7 +179,7 @@ function checksumOf(key: Buffer, value: Buffer): Buffer {
 }
 
 /** Returns a row's value without the checksum; undefined if the checksum is wrong. */
-function maybeValue(key: Buffer, row: Buffer): Buffer | undefined {
+function findValue(key: Buffer, row: Buffer): Buffer | undefined {
   const bytes = VALUE_BYTES[key[0] ?? 0];
   if (row.length === bytes) return row;
   const value = row.subarray(0, bytes);

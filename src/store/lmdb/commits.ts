@@ -23,7 +23,7 @@ export class Commits {
   }
 
   /** Waits for writes that were queued in this turn of the event loop. */
-  async landed<T>(writes: Promise<T>): Promise<T> {
+  async completed<T>(writes: Promise<T>): Promise<T> {
     const why = `a commit has neither succeeded nor failed for ${STUCK_SECONDS} s`;
     const watchdog = new Watchdog(STUCK_SECONDS, () => this.onStuck(why));
     try {

@@ -25,7 +25,7 @@ const PLACE_BYTES = 3 * 4096;
  * Number of commits to reserve space for, because a thread's append and fence may both ask for space before either has
  * written.
  */
-const FLIGHTS = 2;
+const APPENDS = 2;
 
 /**
  * Keeps preallocated blocks after the end of LMDB's data, so that commits do not extend the file. A commit that extends
@@ -75,7 +75,7 @@ export class FileGrowth {
    * processes aborted.
    */
   room(bytes: number, places: number): Promise<void> | undefined {
-    const commitBytes = FLIGHTS * (bytes + places * PLACE_BYTES);
+    const commitBytes = APPENDS * (bytes + places * PLACE_BYTES);
     const used = this.usedBytes();
     const isPartFree = used - this.usedAtRemoval <= STRAY_BYTES;
     if (isPartFree && this.fileBytes - used >= INTO_FREE_BYTES + commitBytes) return undefined;

@@ -81,7 +81,7 @@ export class Heads {
 
   private async compareAndWrite(shard: number, expected: Head, write: () => void): Promise<boolean> {
     try {
-      return await this.commits.landed(this.database.ifVersion(headKey(shard), versionOf(expected), write));
+      return await this.commits.completed(this.database.ifVersion(headKey(shard), versionOf(expected), write));
     } catch (error) {
       throw await this.commits.causeOf(error);
     }

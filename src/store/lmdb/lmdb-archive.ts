@@ -234,7 +234,7 @@ export class LmdbArchive implements Archive {
     const slices = this.slices();
     for (const place of records) {
       await slices.yieldWhenDue();
-      const record = this.hasFile(place.day) ? this.dayOf(place.day).maybeRead({ ...place, shard, player }) : undefined;
+      const record = this.hasFile(place.day) ? this.dayOf(place.day).tryRead({ ...place, shard, player }) : undefined;
       if (record !== undefined) found.push(record);
     }
     return found;
@@ -464,9 +464,9 @@ function readAbout(folder: string, storeId: string): About | undefined {
  */
 function writeAbout(folder: string, about: About): void {
   const path = join(folder, ABOUT_FILE);
-  const draft = `${path}.${process.pid}.${Math.random().toString(36).slice(2)}`;
-  writeFileSync(draft, `${JSON.stringify(about)}\n`, { flush: true });
-  renameSync(draft, path);
+  const temporary = `${path}.${process.pid}.${Math.random().toString(36).slice(2)}`;
+  writeFileSync(temporary, `${JSON.stringify(about)}\n`, { flush: true });
+  renameSync(temporary, path);
 }
 
 function nameOf({ day, player, round, lsn, index }: ArchiveRecord): string {

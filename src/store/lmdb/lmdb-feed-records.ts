@@ -26,12 +26,12 @@ export class LmdbFeedRecords implements FeedRecords {
   async put(key: string, text: string): Promise<void> {
     const value = Buffer.from(text);
     await this.growth.room(value.length, 1);
-    await this.commits.landed(this.database.put(keyOf(key), value));
+    await this.commits.completed(this.database.put(keyOf(key), value));
   }
 
   async remove(keys: readonly string[]): Promise<void> {
     await this.growth.roomToRemove(keys.length);
-    await this.commits.landed(Promise.all(keys.map((key) => this.database.remove(keyOf(key)))));
+    await this.commits.completed(Promise.all(keys.map((key) => this.database.remove(keyOf(key)))));
   }
 
   /** LMDB shows an entry only after its commit, which is durable. */

@@ -21,13 +21,13 @@ export class LmdbMeta implements MetaStore {
     private readonly wal: LmdbWal,
   ) {}
 
-  async maybeRead(): Promise<StoreMeta | undefined> {
+  async tryRead(): Promise<StoreMeta | undefined> {
     const bytes = this.database.get(META_KEY);
     return bytes === undefined ? undefined : decodeMeta(bytes);
   }
 
   async peek(): Promise<StoreMeta | undefined> {
-    return await this.maybeRead();
+    return await this.tryRead();
   }
 
   async create(meta: StoreMeta): Promise<boolean> {
@@ -42,7 +42,7 @@ export class LmdbMeta implements MetaStore {
 
   async complete(meta: StoreMeta): Promise<void> {
     await this.growth.room(0, 1);
-    await this.commits.landed(this.database.put(META_KEY, encodeMeta(meta)));
+    await this.commits.completed(this.database.put(META_KEY, encodeMeta(meta)));
   }
 
   async replaceArchive(expected: string | undefined, archiveId: string | undefined): Promise<StoreMeta> {

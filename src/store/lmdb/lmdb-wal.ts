@@ -57,7 +57,7 @@ export class LmdbWal implements Wal {
       }
     }
     if (writes === 0) return await Promise.all(outcomes);
-    return await this.commits.landed(Promise.all(outcomes));
+    return await this.commits.completed(Promise.all(outcomes));
   }
 
   /**
@@ -117,7 +117,7 @@ export class LmdbWal implements Wal {
       if (!isSameHead(found, head)) return { type: 'conflict', head: found };
       // An earlier attempt wrote the entry although its commit was reported as failed. Commit the head again, because
       // only our own commit proves that the entry was synced.
-      await this.commits.landed(this.heads.replace(shard, head, head, () => {}));
+      await this.commits.completed(this.heads.replace(shard, head, head, () => {}));
       return DUPLICATE;
     } catch (error) {
       return { type: 'failed', error: error as Error };

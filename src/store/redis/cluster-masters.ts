@@ -19,7 +19,7 @@ export interface ClusterDeps {
   /** Servers named by the address, which are queried first. */
   readonly seeds: readonly RedisOptions[];
   readonly keys: Keys;
-  readonly newMaster: (name: string, lane: number, place: ServerPlace) => Master;
+  readonly newMaster: (name: string, queue: number, place: ServerPlace) => Master;
 }
 
 /**
@@ -31,7 +31,7 @@ export class ClusterMasters implements Masters {
   /** Masters by slot; undefined for a slot without a master. */
   private bySlot: (Master | undefined)[] | undefined = undefined;
   private readonly byName = new Map<string, Master>();
-  private lanes = 0;
+  private queues = 0;
   private refreshing: Promise<void> | undefined = undefined;
   private refreshedMs = Number.NEGATIVE_INFINITY;
   private readonly timer: NodeJS.Timeout;
@@ -60,7 +60,7 @@ export class ClusterMasters implements Masters {
   }
 
   appendQueueOf(shard: number): number {
-    return this.bySlot?.[calculateSlot(this.deps.keys.head(shard))]?.lane ?? 0;
+    return this.bySlot?.[calculateSlot(this.deps.keys.head(shard))]?.appendQueue ?? 0;
   }
 
   redirectTarget(redirect: Redirect, by: Master): Master | undefined {
@@ -179,7 +179,7 @@ export class ClusterMasters implements Masters {
     const name = nameOf(place);
     const known = this.byName.get(name);
     if (known !== undefined) return known;
-    const master = this.deps.newMaster(name, this.lanes++, place);
+    const master = this.deps.newMaster(name, this.queues++, place);
     this.byName.set(name, master);
     return master;
   }

@@ -34,7 +34,7 @@ export class Master {
     /** The human-readable name. */
     readonly name: string,
     /** Number of this master's append queue. */
-    readonly lane: number,
+    readonly appendQueue: number,
     private readonly deps: MasterDeps,
   ) {
     const { options, isReadOnly } = deps;

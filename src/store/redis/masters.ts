@@ -50,7 +50,7 @@ export class FixedMasters implements Masters {
   }
 
   appendQueueOf(shard: number): number {
-    return this.at(shard).lane;
+    return this.at(shard).appendQueue;
   }
 
   redirectTarget(): undefined {}

@@ -29,16 +29,16 @@ export function parseRedisAddress(text: string): RedisAddress | undefined {
   const [, login = '', hosts = '', path = '', sentinelLogin] = rest;
   const isSentinel = scheme.endsWith('+sentinel');
   if (sentinelLogin !== undefined && !isSentinel) return undefined;
-  const places = maybeAll(hosts.split(',').map((host) => maybePlace(host, isSentinel ? SENTINEL_PORT : PORT)));
-  const credentials = maybeCredentials(login);
-  const sentinelCredentials = maybeCredentials(sentinelLogin ?? '');
+  const places = allOrNone(hosts.split(',').map((host) => tryPlace(host, isSentinel ? SENTINEL_PORT : PORT)));
+  const credentials = tryCredentials(login);
+  const sentinelCredentials = tryCredentials(sentinelLogin ?? '');
   if (places === undefined || credentials === undefined || sentinelCredentials === undefined) return undefined;
   const common = {
     ...credentials,
     ...(scheme.startsWith('rediss') ? tlsOptions(isSentinel) : {}),
     ...sentinelOptions(sentinelCredentials),
   };
-  const servers = maybeServers(scheme, places, path.split('/').slice(1));
+  const servers = tryServers(scheme, places, path.split('/').slice(1));
   if (servers === undefined) return undefined;
   const [first, ...others] = servers.map((server) => ({ ...server, ...common }));
   if (first === undefined) return undefined;
@@ -64,7 +64,7 @@ interface Place {
 }
 
 /** Combines the places with the path as the scheme requires; undefined if they do not fit together. */
-function maybeServers(scheme: string, places: readonly Place[], path: readonly string[]): RedisOptions[] | undefined {
+function tryServers(scheme: string, places: readonly Place[], path: readonly string[]): RedisOptions[] | undefined {
   if (scheme.endsWith('+cluster')) return path.join('') === '' && path.length <= 1 ? [...places] : undefined;
   const isSentinel = scheme.endsWith('+sentinel');
   const [names, database = '', ...more] = isSentinel ? path : ['', ...path];
@@ -76,7 +76,7 @@ function maybeServers(scheme: string, places: readonly Place[], path: readonly s
   return masters.map((name) => ({ sentinels: [...places], name, db }));
 }
 
-function maybePlace(text: string, defaultPort: number): Place | undefined {
+function tryPlace(text: string, defaultPort: number): Place | undefined {
   const match = /^(\[[0-9a-fA-F:.]+\]|[^:[\]]+)(?::(\d{1,5}))?$/.exec(text);
   if (match === null) return undefined;
   const [, host = '', port = String(defaultPort)] = match;
@@ -84,12 +84,12 @@ function maybePlace(text: string, defaultPort: number): Place | undefined {
   return { host: host.replace(/^\[|\]$/g, ''), port: Number(port) };
 }
 
-function maybeAll<T>(items: readonly (T | undefined)[]): readonly T[] | undefined {
+function allOrNone<T>(items: readonly (T | undefined)[]): readonly T[] | undefined {
   return items.includes(undefined) ? undefined : (items as readonly T[]);
 }
 
 /** Parses `user:password`, `:password` or nothing, each part percent-encoded. */
-function maybeCredentials(login: string): Credentials | undefined {
+function tryCredentials(login: string): Credentials | undefined {
   try {
     const [username = '', password = ''] = login.split(/:(.*)/s).map(decodeURIComponent);
     if (username !== '' && password === '') return undefined;

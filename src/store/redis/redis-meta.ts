@@ -48,14 +48,14 @@ export class RedisMeta implements MetaStore {
   }
 
   /** Also throws if the server cannot be reached or must not be used. */
-  async maybeRead(): Promise<StoreMeta | undefined> {
+  async tryRead(): Promise<StoreMeta | undefined> {
     this.known = await this.peek();
     return this.known;
   }
 
   async peek(): Promise<StoreMeta | undefined> {
     const bytes = await this.router.onHome((client) => client.getBuffer(this.keys.meta));
-    return bytes === null ? undefined : this.maybeWhole(bytes);
+    return bytes === null ? undefined : this.tryDecode(bytes);
   }
 
   async create(meta: StoreMeta): Promise<boolean> {
@@ -74,7 +74,7 @@ export class RedisMeta implements MetaStore {
   async replaceArchive(expected: string | undefined, archiveId: string | undefined): Promise<StoreMeta> {
     for (;;) {
       const before = await this.router.onHome((client) => client.getBuffer(this.keys.meta));
-      const meta = before === null ? undefined : this.maybeWhole(before);
+      const meta = before === null ? undefined : this.tryDecode(before);
       if (before === null || meta === undefined) throw new FormatError('the store has no meta record');
       // Write the record again even if it already has the new archiveId: a replica may not have confirmed the earlier
       // attempt.
@@ -135,7 +135,7 @@ export class RedisMeta implements MetaStore {
   }
 
   /** Decodes the record; undefined while the store is being created. */
-  private maybeWhole(bytes: Buffer): StoreMeta | undefined {
+  private tryDecode(bytes: Buffer): StoreMeta | undefined {
     const found = decodeAnyMeta(bytes) as StoredMeta;
     if (found.isBeingCreated) return undefined;
     this.checkNames(found);

@@ -73,8 +73,8 @@ export class RedisStore implements Store {
   }: RedisStoreOptions) {
     const keys = new Keys(prefix);
     const { isCluster, servers, name } = address;
-    const newMaster = (name: string, lane: number, options: RedisOptions) =>
-      new Master(name, lane, {
+    const newMaster = (name: string, queue: number, options: RedisOptions) =>
+      new Master(name, queue, {
         options,
         serverCheck: new ServerCheck(durability, trustConfig, isCluster),
         checkStore: (client, master) => this.meta.checkStore(client, master),
@@ -85,7 +85,7 @@ export class RedisStore implements Store {
       ? new ClusterMasters({
           seeds: servers,
           keys,
-          newMaster: (name, lane, place) => newMaster(name, lane, { ...first, ...place }),
+          newMaster: (name, queue, place) => newMaster(name, queue, { ...first, ...place }),
         })
       : new FixedMasters([
           newMaster(nameOf(first), 0, first),

@@ -29,8 +29,8 @@ export class ExportFeed {
    * Opens the feed after the given entry. `patient` and `reader` are the same store with and without retries. Opening
    * uses `patient`, and reading uses `reader`.
    */
-  static async open(shard: number, after: Head, patient: StoreReader, reader: StoreReader): Promise<ExportFeed> {
-    return new ExportFeed(shard, after, await Currencies.at(after, shard, patient), reader);
+  static async open(shard: number, after: Head, withRetry: StoreReader, reader: StoreReader): Promise<ExportFeed> {
+    return new ExportFeed(shard, after, await Currencies.at(after, shard, withRetry), reader);
   }
 
   /**

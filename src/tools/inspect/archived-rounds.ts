@@ -55,7 +55,7 @@ function noteIfWanted(wanted: Map<string, ArchiveRecord>, record: ArchiveRecord,
 
 function isNamedIn({ image, shard }: ArchiveRecord, username: string, query: InspectQuery): boolean {
   tables ??= new Tables();
-  const copy = Wallet.begin(tables.draft(), 'XXX', username);
+  const copy = Wallet.begin(tables.copyToWorkOn(), 'XXX', username);
   addSerializedRound(copy, image);
   return itemsFromSnapshot(copy, shard).some((one) => isWanted(query, one));
 }

@@ -164,7 +164,7 @@ let tables: Tables | undefined;
 
 function* hitsInImage(image: Buffer, shard: number, id: string): Generator<StoredHit> {
   tables ??= new Tables();
-  const copy = Wallet.begin(tables.draft(), 'XXX', nameOfSerialized(image).username);
+  const copy = Wallet.begin(tables.copyToWorkOn(), 'XXX', nameOfSerialized(image).username);
   addSerializedRound(copy, image);
   for (const hit of hitsIn(copy, id)) yield { ...hit, shard, lsn: undefined };
 }

@@ -57,13 +57,13 @@ export function* entriesOf(file: Buffer, reader: StoreReader, errors: Error[]): 
     const start = at + LENGTH_BYTES;
     const end = start <= file.length ? start + file.readUInt32BE(at) : start;
     if (end > file.length) throw new ToolError(`the file is cut off: its last complete entry ends at byte ${at}`);
-    const entry = maybeEntry(file.subarray(start, end), reader, errors);
+    const entry = tryEntry(file.subarray(start, end), reader, errors);
     if (entry !== undefined) yield entry;
     at = end;
   }
 }
 
-function maybeEntry(bytes: Buffer, reader: StoreReader, errors: Error[]): Entry | undefined {
+function tryEntry(bytes: Buffer, reader: StoreReader, errors: Error[]): Entry | undefined {
   try {
     const entry = reader.format.decode(bytes);
     if (entry.shard >= reader.shards) throw new ToolError(`the store has no shard ${entry.shard}`);

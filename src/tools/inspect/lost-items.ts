@@ -1,4 +1,4 @@
-import { hasEntry, maybeEntry } from '../../log/log-reader.js';
+import { hasEntry, tryEntry } from '../../log/log-reader.js';
 import type { Lsn } from '../../ports/lsn.js';
 import type { Entry } from '../../ports/wal.js';
 import { rawEntriesAfter } from '../raw-entries.js';
@@ -56,7 +56,7 @@ export async function findLostItems(
   for (const [shard, lsn] of reached) {
     for await (const page of rawEntriesAfter(shard, lsn, reader)) {
       for (const bytes of page) {
-        const entry = maybeEntry(bytes, reader.format);
+        const entry = tryEntry(bytes, reader.format);
         if (entry !== undefined) add(entry);
       }
     }

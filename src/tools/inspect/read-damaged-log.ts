@@ -28,7 +28,7 @@ export async function* readDamagedLog(
     for (const bytes of page) {
       // Assume that a damaged entry has the next LSN, because the LSN in the entry may itself be damaged.
       const expected = { epoch: last.epoch, sequence: last.sequence + 1 };
-      const found = maybeEntry(bytes, shard, reader, note);
+      const found = tryEntry(bytes, shard, reader, note);
       const isLater = found === undefined || compareLsn(found.lsn, last) > 0;
       // Skip an entry whose LSN is not later than the previous one, because it would make the reader loop forever.
       if (!isLater) note(`in the log of shard ${shard} ${formatLsn(found.lsn)} comes after ${formatLsn(last)}`);
@@ -44,7 +44,7 @@ export async function* readDamagedLog(
   if (faults > FAULTS_MAX) notes.push(`the log of shard ${shard} has ${faults - FAULTS_MAX} more faults`);
 }
 
-function maybeEntry(
+function tryEntry(
   bytes: Buffer,
   shard: number,
   { format }: StoreReader,

@@ -1,6 +1,6 @@
 import { nameOfRound } from '../../archive/archive-hash.js';
 import type { OnProgress } from '../../base/progress.js';
-import { firstEntry, maybeEntry } from '../../log/log-reader.js';
+import { firstEntry, tryEntry } from '../../log/log-reader.js';
 import { takeOver } from '../../log/take-over.js';
 import { ALL_DAYS, type Archive, type ArchiveKey, type MissingDay } from '../../ports/archive.js';
 import { DamagedArchiveError } from '../../ports/damaged-archive-error.js';
@@ -167,7 +167,7 @@ class LostRounds {
   async read(deps: Deps): Promise<void> {
     for await (const page of rawEntriesAfter(this.shard, LSN_ZERO, deps)) {
       for (const bytes of page) {
-        const entry = maybeEntry(bytes, deps.format);
+        const entry = tryEntry(bytes, deps.format);
         if (entry !== undefined) this.take(entry);
         if (this.gone.size >= LOOKUP_ROUNDS) await this.lookUp();
       }

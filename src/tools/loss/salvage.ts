@@ -1,4 +1,4 @@
-import { maybeEntry, newestTimeOf, readLog } from '../../log/log-reader.js';
+import { newestTimeOf, readLog, tryEntry } from '../../log/log-reader.js';
 import { openReplay, Replay } from '../../log/replay.js';
 import { listSnapshots } from '../../log/snapshot-reader.js';
 import { formatLsn, type Lsn } from '../../ports/lsn.js';
@@ -156,7 +156,7 @@ async function inspectUnusable(
   const usernames = new Set<string>();
   for await (const page of rawEntriesAfter(shard, after, deps)) {
     for (const bytes of page) {
-      const entry = maybeEntry(bytes, deps.format);
+      const entry = tryEntry(bytes, deps.format);
       if (entry?.owner !== undefined) continue;
       beyond++;
       if (entry === undefined) continue;

@@ -21,7 +21,7 @@ export type TakeRound = (
  * Number of archived rounds to unpack into one set of tables. Emptying the tables after every round took longer than
  * reading the archive.
  */
-const DRAFT_ROUNDS = 50;
+const WORKING_ROUNDS = 50;
 /** An index of rounds in memory, which take precedence over all records archived at the same end of the log. */
 const IN_MEMORY = Number.MAX_SAFE_INTEGER;
 
@@ -63,24 +63,24 @@ async function takeArchive(
   take: TakeRound,
 ): Promise<void> {
   const tables = new Tables();
-  let draft = tables.draft();
+  let working = tables.copyToWorkOn();
   for (const day of (await archive?.days()) ?? []) {
     for await (const records of archive?.all(shard, day) ?? []) {
       for (const record of records) {
-        if (draft.rounds.count >= DRAFT_ROUNDS) draft = tables.draft();
-        takeRecord(record, wallets, draft, take);
+        if (working.rounds.count >= WORKING_ROUNDS) working = tables.copyToWorkOn();
+        takeRecord(record, wallets, working, take);
       }
       await yieldTurn();
     }
   }
 }
 
-function takeRecord({ image, lsn, index }: ArchiveRecord, wallets: Wallets, draft: Tables, take: TakeRound): void {
+function takeRecord({ image, lsn, index }: ArchiveRecord, wallets: Wallets, working: Tables, take: TakeRound): void {
   const { username } = nameOfSerialized(image);
   const currency = wallets.peek(username)?.currency;
   // Skip a player who was created after the wallets were read.
   if (currency === undefined) return;
-  const copy = Wallet.begin(draft, currency, username);
+  const copy = Wallet.begin(working, currency, username);
   const [member] = addSerializedRound(copy, image);
   if (member !== undefined) take(member.round, { username, currency }, ageOf(lsn, index));
 }

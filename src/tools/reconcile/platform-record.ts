@@ -32,9 +32,9 @@ export function platformRecord({ line, fields }: RawRecord, columns: Columns, sc
   const fail = (what: string): never => {
     throw new ToolError(`line ${line}: ${what}`);
   };
-  const maybe = (field: Field) => fields[field] ?? columns.always[field];
+  const find = (field: Field) => fields[field] ?? columns.always[field];
   const must = (field: Field) =>
-    maybe(field) ?? fail(`there is no ${field}: no column ${columns.names[field].join(' or ')} that has one`);
+    find(field) ?? fail(`there is no ${field}: no column ${columns.names[field].join(' or ')} that has one`);
   const name = (field: Field) => {
     const text = must(field);
     return isId(text) ? text : fail(`${field} cannot be ${shown(text)}`);
@@ -52,21 +52,19 @@ export function platformRecord({ line, fields }: RawRecord, columns: Columns, sc
     return tryUnitsOf(text, scale) ?? fail(`${field} cannot be ${shown(text)}: ${cure}`);
   };
   const isReversed = state === 'VOID' || state === 'CANCELLED';
-  const time = maybe('time');
+  const time = find('time');
   return {
     line,
     username: name('username'),
     productId: name('productId'),
     id: name('id'),
-    roundId: maybe('roundId'),
+    roundId: find('roundId'),
     currency,
     state,
     stake: isReversed ? undefined : amount('stake'),
     payout: state === 'SETTLED' ? amount('payout') : undefined,
     timeMs:
-      time === undefined
-        ? undefined
-        : (maybeTime(time, columns.zone) ?? fail(`not a time with a zone: ${shown(time)}`)),
+      time === undefined ? undefined : (tryTime(time, columns.zone) ?? fail(`not a time with a zone: ${shown(time)}`)),
   };
 }
 
@@ -74,7 +72,7 @@ function shown(text: string): string {
   return JSON.stringify(text.length > SHOWN_MAX ? `${text.slice(0, SHOWN_MAX)}...` : text);
 }
 
-function maybeTime(text: string, zone: string | undefined): number | undefined {
+function tryTime(text: string, zone: string | undefined): number | undefined {
   if (/^\d{12,14}$/.test(text)) return Number(text);
   const [, date, time, own = zone] = TIME.exec(text) ?? [];
   if (date === undefined || own === undefined) return undefined;

@@ -142,7 +142,7 @@ async function compare(
     (difference) => void found.push(difference),
     (part) => hanging.add(partOf(keyOfRound(part)), part),
   );
-  const tell = async (done: number) => {
+  const report = async (done: number) => {
     if (found.length > 0) await onDifferences(found);
     found = [];
     onProgress?.(READ_STEPS + STORE_STEPS + Math.round((done / (2 * PARTS)) * COMPARE_STEPS), ALL_STEPS);
@@ -151,11 +151,11 @@ async function compare(
   for (let part = 0; part < PARTS; part++) {
     comparison.bets(theirs.read(part), bets.read(part));
     comparison.credits(credits.read(part));
-    await tell(part);
+    await report(part);
   }
   for (let part = 0; part < PARTS; part++) {
     comparison.rounds(hanging.read(part), rounds.read(part));
-    await tell(PARTS + part);
+    await report(PARTS + part);
   }
   return { counts: comparison.counts, sums };
 }

@@ -27,9 +27,9 @@ export class NewShard {
     private readonly id: string,
     private readonly formats: StoreFormats,
     target: TargetStore,
-    patience: RetryPolicy,
+    retryPolicy: RetryPolicy,
   ) {
-    this.writer = new SnapshotWriter(shard, id, fence.head.nonce, target, patience);
+    this.writer = new SnapshotWriter(shard, id, fence.head.nonce, target, retryPolicy);
     this.chunk = formats.snapshotFormat.beginChunk(shard, id, 0);
   }
 

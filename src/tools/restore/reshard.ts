@@ -112,7 +112,7 @@ class Resharding {
     const shards = await this.writeShards(folds, formats);
     const ends = folds.map(({ reached }) => reached.head);
     const complete = this.options.withEnds(meta, source.storeId, ends);
-    await keepTrying('complete the store', this.options.patience, () => this.target.complete(complete));
+    await keepTrying('complete the store', this.options.retryPolicy, () => this.target.complete(complete));
     return { storeId: formats.storeId, copiedMs, shards };
   }
 
@@ -127,7 +127,7 @@ class Resharding {
 
   private async checkNothingIsLeft(): Promise<void> {
     const { target, options } = this;
-    for (let shard = 0; shard < options.shards; shard++) await mustBeEmpty(shard, target, options.patience);
+    for (let shard = 0; shard < options.shards; shard++) await mustBeEmpty(shard, target, options.retryPolicy);
   }
 
   private fold(frame: Frame): void {
@@ -157,7 +157,7 @@ class Resharding {
     await this.append(fences);
     const shards = fences.map(({ shard, entries: [fence] }) => {
       const entry = must(fence, 'an append of a fence has one');
-      return new NewShard(shard, entry, timeMs, options.newId(), formats, target, options.patience);
+      return new NewShard(shard, entry, timeMs, options.newId(), formats, target, options.retryPolicy);
     });
     for (const shard of shards) await shard.begin();
     for (const { shard: source, reached } of folds) {
@@ -190,7 +190,7 @@ class Resharding {
   }
 
   private async append(fences: readonly Append[]): Promise<void> {
-    const outcomes = await keepTrying('write the fences', this.options.patience, async () => {
+    const outcomes = await keepTrying('write the fences', this.options.retryPolicy, async () => {
       const attempted = await this.target.append(fences);
       for (const outcome of attempted) if (outcome.type === 'failed') throw outcome.error;
       return attempted;

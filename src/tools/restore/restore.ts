@@ -28,7 +28,7 @@ export interface Restored {
 export interface RestoreOptions {
   readonly openFormats: OpenFormats;
   readonly at?: At | undefined;
-  readonly patience: RetryPolicy;
+  readonly retryPolicy: RetryPolicy;
 }
 
 const APPEND_BYTES = 1024 * 1024;
@@ -62,18 +62,18 @@ class Restore {
     private readonly targetArchive: Pick<Archive, 'put' | 'raiseMark'> | undefined,
     private readonly formats: StoreFormats,
     at: At | undefined,
-    private readonly patience: RetryPolicy,
+    private readonly retryPolicy: RetryPolicy,
   ) {
     this.shards = Array.from(
       { length: formats.shards },
-      (_, shard) => new ShardRestore(shard, target, formats, at, patience),
+      (_, shard) => new ShardRestore(shard, target, formats, at, retryPolicy),
     );
   }
 
   static async begin(
     meta: Buffer,
     target: TargetStore,
-    { openFormats, at, patience }: RestoreOptions,
+    { openFormats, at, retryPolicy: patience }: RestoreOptions,
   ): Promise<Restore> {
     const formats = openFormats(meta);
     checkCreated(at, formats.createdMs);
@@ -123,7 +123,7 @@ class Restore {
       if (archived !== undefined) mustReach(shard.shard, archived, shard.required);
     }
     await this.raiseMarks();
-    await keepTrying('complete the store', this.patience, () => this.target.complete(this.meta));
+    await keepTrying('complete the store', this.retryPolicy, () => this.target.complete(this.meta));
     const shards = this.shards.map((shard) => shard.summary());
     return { storeId: this.formats.storeId, copiedMs: coverage.timeMs, shards };
   }
@@ -137,7 +137,7 @@ class Restore {
     if (targetArchive === undefined) return;
     for (const { shard, required } of this.shards) {
       if (required === undefined) continue;
-      await keepTrying('write to the archive', this.patience, () => targetArchive.raiseMark(shard, required));
+      await keepTrying('write to the archive', this.retryPolicy, () => targetArchive.raiseMark(shard, required));
     }
   }
 
@@ -164,7 +164,7 @@ class Restore {
         'closed rounds of this store are in an archive, but the new store has no archive: set WALLETD_ARCHIVE',
       );
     }
-    await keepTrying('write to the archive', this.patience, () => targetArchive.put(puts));
+    await keepTrying('write to the archive', this.retryPolicy, () => targetArchive.put(puts));
   }
 
   private async append(): Promise<void> {
@@ -172,7 +172,7 @@ class Restore {
     this.waitingBytes = 0;
     if (busy.length === 0) return;
     const appends = busy.map((shard) => shard.waitingAppend());
-    const outcomes = await keepTrying('append to the log', this.patience, async () => {
+    const outcomes = await keepTrying('append to the log', this.retryPolicy, async () => {
       const attempted = await this.target.append(appends);
       for (const outcome of attempted) if (outcome.type === 'failed') throw outcome.error;
       return attempted;
@@ -196,9 +196,9 @@ function checkCreated(at: At | undefined, createdMs: number): void {
  * Throws unless the log is empty. Otherwise, the remains of a store that was emptied by hand would become part of the
  * new store.
  */
-export async function mustBeEmpty(shard: number, target: TargetStore, patience: RetryPolicy): Promise<void> {
-  const entries = await keepTrying('read the log', patience, () => target.read(shard, LSN_ZERO, 1));
-  const snapshots = await keepTrying('list the snapshots', patience, () => target.snapshots(shard));
+export async function mustBeEmpty(shard: number, target: TargetStore, retryPolicy: RetryPolicy): Promise<void> {
+  const entries = await keepTrying('read the log', retryPolicy, () => target.read(shard, LSN_ZERO, 1));
+  const snapshots = await keepTrying('list the snapshots', retryPolicy, () => target.snapshots(shard));
   if (entries.length === 0 && snapshots.length === 0) return;
   const what = entries.length > 0 ? 'a log' : 'snapshots';
   throw new ToolError(

@@ -44,7 +44,7 @@ export class ShardRestore {
     private readonly target: TargetStore,
     private readonly formats: StoreFormats,
     private readonly at: At | undefined,
-    private readonly patience: RetryPolicy,
+    private readonly retryPolicy: RetryPolicy,
   ) {
     this.head = formats.genesis(shard);
   }
@@ -59,7 +59,7 @@ export class ShardRestore {
       manifest.shard === this.shard && this.last === undefined,
       'a snapshot comes before the entries of its shard',
     );
-    this.snapshot = new SnapshotRestore(manifest, bytes, this.head.nonce, this.target, this.formats, this.patience);
+    this.snapshot = new SnapshotRestore(manifest, bytes, this.head.nonce, this.target, this.formats, this.retryPolicy);
     await this.snapshot.begin();
   }
 

@@ -15,9 +15,9 @@ export class SnapshotRestore {
     nonce: string,
     target: TargetStore,
     private readonly formats: StoreFormats,
-    patience: RetryPolicy,
+    retryPolicy: RetryPolicy,
   ) {
-    this.writer = new SnapshotWriter(manifest.shard, manifest.id, nonce, target, patience);
+    this.writer = new SnapshotWriter(manifest.shard, manifest.id, nonce, target, retryPolicy);
   }
 
   get bytes(): number {

@@ -25,7 +25,7 @@ export class SnapshotWriter {
     /** The nonce at the head of the target's log. */
     private readonly nonce: string,
     private readonly target: TargetStore,
-    private readonly patience: RetryPolicy,
+    private readonly retryPolicy: RetryPolicy,
   ) {}
 
   async begin(): Promise<void> {
@@ -62,6 +62,6 @@ export class SnapshotWriter {
   }
 
   private async write(what: string, run: () => Promise<boolean>): Promise<void> {
-    if (!(await keepTrying(what, this.patience, run))) throw new ForeignWriterError();
+    if (!(await keepTrying(what, this.retryPolicy, run))) throw new ForeignWriterError();
   }
 }

@@ -34,13 +34,13 @@ export class Samples {
   }
 
   /** The sum of the samples with these labels; undefined if there are none. */
-  maybe(name: string, labels: Readonly<Record<string, string | number>> = {}): number | undefined {
+  find(name: string, labels: Readonly<Record<string, string | number>> = {}): number | undefined {
     const found = this.of(name, labels);
     return found.length === 0 ? undefined : found.reduce((sum, { value }) => sum + value, 0);
   }
 
   sum(name: string, labels: Readonly<Record<string, string | number>> = {}): number {
-    return this.maybe(name, labels) ?? 0;
+    return this.find(name, labels) ?? 0;
   }
 
   /** The largest value of the samples; undefined if there are none. */

@@ -174,7 +174,7 @@ export class ArchiveCheck {
     const { shard, day, player, round, ids, image } = record;
     assert(this.reader.shardOf(username) === shard, 'it belongs to a player of a different shard');
     assert(player === hashOfPlayer(username) && round === hashOfName(productId, roundId), 'it has a different name');
-    const copy = Wallet.begin(this.tables.draft(), 'XXX', username);
+    const copy = Wallet.begin(this.tables.copyToWorkOn(), 'XXX', username);
     const members = addSerializedRound(copy, image);
     assert(copy.openBets === 0, 'no part of it is open');
     assert(dayOf(Math.max(...members.map(({ updatedMs }) => updatedMs))) === day, 'it belongs to a different day');

@@ -119,13 +119,13 @@ function decideAgain(
   { before, after }: RememberedMessage,
   { answer, event }: Decision,
 ): Decision {
-  if (answer.type === 'failed' && TELLS_WHAT_HAPPENED.has(answer.failure)) return failed(answer.failure);
+  if (answer.type === 'failed' && STATES_THE_OUTCOME.has(answer.failure)) return failed(answer.failure);
   const isOutdated = event !== undefined && CLOSES.has(command.type) && namesReopened(wallet, command);
   if (isOutdated || rules.duplicates === 'reject') return failed('duplicate-transaction');
   return { answer: repeated(before, after), event: undefined, remarks: REPEAT };
 }
 
-const TELLS_WHAT_HAPPENED: ReadonlySet<Failure> = new Set([
+const STATES_THE_OUTCOME: ReadonlySet<Failure> = new Set([
   'duplicate-transaction',
   'already-cancelled',
   'already-settled',
@@ -167,7 +167,7 @@ function decideSingle(wallet: Wallet, command: CallbackCommand, rules: Rules, no
  * name a round together with its bets, or once for each bet.
  */
 function decideArray(wallet: Wallet, command: CallbackCommand, rules: Rules, nowMs: number): Outcome {
-  const draft = workingCopyOf(wallet, command);
+  const working = workingCopyOf(wallet, command);
   const changes: Change[] = [];
   const remarks: Remark[] = [];
   const repeats: Repeat[] = [];
@@ -177,7 +177,7 @@ function decideArray(wallet: Wallet, command: CallbackCommand, rules: Rules, now
   let ownCount = 0;
   const event = callbackApplied(wallet, command, rules, nowMs, changes);
   for (let index = 0; index < command.txns.length; index++) {
-    const verdict = decideElement(draft, command, index, rules, nowMs, rounds?.hasBegun(index) ?? false);
+    const verdict = decideElement(working, command, index, rules, nowMs, rounds?.hasBegun(index) ?? false);
     if (verdict.type === 'repeat') {
       idle++;
       if (verdict.home === undefined && verdict.memory === undefined) ownCount++;
@@ -186,7 +186,7 @@ function decideArray(wallet: Wallet, command: CallbackCommand, rules: Rules, now
     } else if (verdict.type === 'change') {
       effectCount++;
       remarks.push(...verdict.remarks);
-    } else if (isSkipped(command, verdict.failure) || rounds?.closedWithRound(draft, index, verdict.failure)) {
+    } else if (isSkipped(command, verdict.failure) || rounds?.closedWithRound(working, index, verdict.failure)) {
       idle++;
     } else {
       // The failing element's side effect (a tombstone) is kept; everything before it is rolled back.
@@ -197,19 +197,19 @@ function decideArray(wallet: Wallet, command: CallbackCommand, rules: Rules, now
     }
     const made = madeBy(verdict);
     if (made === undefined) continue;
-    if (verdict.type === 'change') rounds?.add(draft, index);
+    if (verdict.type === 'change') rounds?.add(working, index);
     // The end of a round applies to later requests, not to the remaining elements of this one.
-    applyChange(draft, event, 'endsRound' in made ? { ...made, endsRound: false } : made);
+    applyChange(working, event, 'endsRound' in made ? { ...made, endsRound: false } : made);
     changes.push(made);
   }
 
-  const maybeEvent = changes.length === 0 ? undefined : event;
+  const eventOrNone = changes.length === 0 ? undefined : event;
   const isRepeat = idle === command.txns.length;
-  if (isRepeat && repeats.length === 0) return { decision: failed('transaction-not-found', maybeEvent) };
-  const answer = isRepeat ? answerOfRepeats(repeats) : accepted(wallet.balance, draft.balance);
+  if (isRepeat && repeats.length === 0) return { decision: failed('transaction-not-found', eventOrNone) };
+  const answer = isRepeat ? answerOfRepeats(repeats) : accepted(wallet.balance, working.balance);
   const isKnownByEffects = Math.max(effectCount, ownCount) === command.txns.length && isOfDistinctIds(command);
-  const home = isKnownByEffects ? undefined : must(homeOf(draft, command), 'an acknowledged message names a round');
-  return { decision: { answer, event: maybeEvent, remarks: isRepeat ? REPEAT : remarks }, home };
+  const home = isKnownByEffects ? undefined : must(homeOf(working, command), 'an acknowledged message names a round');
+  return { decision: { answer, event: eventOrNone, remarks: isRepeat ? REPEAT : remarks }, home };
 }
 
 function answerOfRepeats(repeats: readonly Repeat[]): Accepted {

@@ -74,8 +74,8 @@ class Mixer {
   }
 }
 
-function finish(lane: number): number {
-  let hash = Math.imul(lane ^ (lane >>> 16), 0x85ebca6b);
+function finish(half: number): number {
+  let hash = Math.imul(half ^ (half >>> 16), 0x85ebca6b);
   hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
   return (hash ^ (hash >>> 16)) >>> 0;
 }

@@ -41,7 +41,7 @@ export class RoundsOfArray {
   }
 
   /** Notes an element that is about to change `draft`. */
-  add(draft: Wallet, index: number): void {
+  add(working: Wallet, index: number): void {
     const { id, roundId, byRound } = this.txn(index);
     if (byRound) {
       this.wholly.add(roundId);
@@ -49,7 +49,7 @@ export class RoundsOfArray {
       return;
     }
     // The array can also close tips and rewards, which belong to no round.
-    const bet = this.bet(draft, id);
+    const bet = this.bet(working, id);
     if (bet?.kind !== 'bet') return;
     // Taking back a refund does not affect the round's results.
     if (this.command.type !== 'rollback' || bet.state === 'SETTLED') this.begun.add(bet.round.id);
@@ -61,10 +61,10 @@ export class RoundsOfArray {
   }
 
   /** True for a bet that was closed as part of its round, as this array requests, rather than individually. */
-  closedWithRound(draft: Wallet, index: number, failure: Failure): boolean {
+  closedWithRound(working: Wallet, index: number, failure: Failure): boolean {
     if (failure !== 'already-cancelled' || this.command.type === 'rollback') return false;
     const { id, byRound } = this.txn(index);
-    const bet = byRound ? undefined : this.bet(draft, id);
+    const bet = byRound ? undefined : this.bet(working, id);
     if (bet?.kind !== 'bet' || !this.wholly.has(bet.round.id)) return false;
     return (bet.state === 'VOID') === (this.command.type === 'voidSettled');
   }
@@ -73,7 +73,7 @@ export class RoundsOfArray {
     return (this.command.txns as readonly Txn[])[index] as Txn;
   }
 
-  private bet(draft: Wallet, id: string): Transaction | undefined {
-    return draft.bet(this.command.productId, id);
+  private bet(working: Wallet, id: string): Transaction | undefined {
+    return working.bet(this.command.productId, id);
   }
 }

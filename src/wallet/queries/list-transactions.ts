@@ -37,9 +37,9 @@ export function listTransactions(
   for (const { version, item, view } of listed) {
     place = { version, shown: version === place.version ? place.shown + 1 : 1 };
     if (after !== undefined && !isBeyond(place, after)) continue;
-    const told = items.length === limit ? undefined : withMessages ? messages.tryList(item) : {};
-    if (told === undefined) return { items, next };
-    items.push({ ...view, ...told });
+    const details = items.length === limit ? undefined : withMessages ? messages.tryList(item) : {};
+    if (details === undefined) return { items, next };
+    items.push({ ...view, ...details });
     next = place;
   }
   // Older transactions are in the archive; the caller must fetch them with another query.
@@ -66,7 +66,7 @@ function newestOf(wallet: Wallet, upTo = Number.POSITIVE_INFINITY, wanted: numbe
 /** Transactions of archived rounds. */
 function archivedOf(wallet: Wallet, upTo = Number.POSITIVE_INFINITY, images: readonly Buffer[]): Listed[] {
   // All rounds share one working copy, because the page uses the views of its transactions until it is full.
-  const copy = Wallet.begin(wallet.tables.draft(), wallet.currency, wallet.username);
+  const copy = Wallet.begin(wallet.tables.copyToWorkOn(), wallet.currency, wallet.username);
   return missingRounds(wallet, images).flatMap((image) => {
     const listed: Listed[] = [];
     for (const item of addSerializedRound(copy, image)) {

@@ -225,10 +225,10 @@ export class Cursor {
 
   /** Reads a time in milliseconds, which is stored as the distance from another time. */
   time(after: number): number {
-    const told = this.number();
-    if (told === 0) return this.double();
-    const distance = Math.floor((told - 1) / 2);
-    return (told - 1) % 2 === 0 ? after + distance : after - distance;
+    const stored = this.number();
+    if (stored === 0) return this.double();
+    const distance = Math.floor((stored - 1) / 2);
+    return (stored - 1) % 2 === 0 ? after + distance : after - distance;
   }
 
   text(): string {

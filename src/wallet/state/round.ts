@@ -34,11 +34,11 @@ export interface RoundName {
 
 /** A transaction in its round. */
 export class Transaction extends TransactionRecord {
-  private maybeRound: Round | undefined = undefined;
+  private cachedRound: Round | undefined = undefined;
 
   get round(): Round {
-    this.maybeRound ??= new Round(this.tables, this.words[this.at + TRANSACTION_ROUND] as number);
-    return this.maybeRound;
+    this.cachedRound ??= new Round(this.tables, this.words[this.at + TRANSACTION_ROUND] as number);
+    return this.cachedRound;
   }
 }
 

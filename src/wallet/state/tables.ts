@@ -141,7 +141,7 @@ export class Tables {
   private readonly operationsById = new HashIndex();
   /** Requests that wait for a second operator. */
   readonly pending = new PendingRequests();
-  private maybeDraft: Tables | undefined = undefined;
+  private workingCopy: Tables | undefined = undefined;
   /**
    * Keys of the latest lookups, reused so that a lookup need not create a closure. A key that was not found is usually
    * inserted next.
@@ -185,10 +185,10 @@ export class Tables {
   }
 
   /** Empty tables for a working copy of some records. Discards the previous working copy. */
-  draft(): Tables {
-    this.maybeDraft ??= new Tables(WORKING_COPY_SIZES, this.hashKey);
-    this.maybeDraft.clear();
-    return this.maybeDraft;
+  copyToWorkOn(): Tables {
+    this.workingCopy ??= new Tables(WORKING_COPY_SIZES, this.hashKey);
+    this.workingCopy.clear();
+    return this.workingCopy;
   }
 
   findPlayer(username: string): number {

@@ -93,7 +93,7 @@ function* writeRounds(
 ): Steps<void> {
   let gone = 0;
   const numbers = new Map<number, number>();
-  const told = new Map<number, Round>();
+  const finalRounds = new Map<number, Round>();
   bytes.number(transactions.length);
   for (const item of transactions) {
     const { round } = item;
@@ -103,20 +103,20 @@ function* writeRounds(
       writeName(round.productId);
       bytes.text(round.id);
       numbers.set(round.row, numbers.size + 1);
-      if (round.ended || round.hasMessages) told.set(round.row, round);
+      if (round.ended || round.hasMessages) finalRounds.set(round.row, round);
     }
     writeTransaction(bytes, item);
     if (++gone % STEP === 0) yield;
   }
-  bytes.number(told.size);
-  if (told.size === 0) return;
+  bytes.number(finalRounds.size);
+  if (finalRounds.size === 0) return;
   const places = new Map<number, number>();
   for (const [place, { row }] of transactions.entries()) {
     places.set(row, place);
     if (++gone % STEP === 0) yield;
   }
   const placeOf = ({ row }: Transaction) => must(places.get(row), "what a round names is on its wallet's list");
-  for (const [row, round] of told) {
+  for (const [row, round] of finalRounds) {
     bytes.number(must(numbers.get(row), 'a round has its number'));
     writeRound(bytes, round, placeOf);
     if (++gone % STEP === 0) yield;
@@ -137,9 +137,9 @@ export function writeOneRound(bytes: ByteWriter, round: Round, members: readonly
     }
     writeTransaction(bytes, item);
   }
-  const isTold = round.ended || round.hasMessages;
-  bytes.number(isTold ? 1 : 0);
-  if (!isTold) return;
+  const isFinal = round.ended || round.hasMessages;
+  bytes.number(isFinal ? 1 : 0);
+  if (!isFinal) return;
   const places = new Map(members.map(({ row }, place) => [row, place]));
   bytes.number(1);
   writeRound(bytes, round, ({ row }) => must(places.get(row), 'what a round names is among its members'));

@@ -103,7 +103,7 @@ export class Wallet {
   constructor(
     readonly tables: Tables,
     readonly row: number,
-    private maybeName?: string,
+    private givenName?: string,
   ) {
     this.words = tables.players.wordsOf(row);
     this.doubles = tables.players.doublesOf(row);
@@ -120,8 +120,8 @@ export class Wallet {
   }
 
   get username(): string {
-    this.maybeName ??= this.tables.textAt(this.words[this.at + PLAYER_NAME] as number);
-    return this.maybeName;
+    this.givenName ??= this.tables.textAt(this.words[this.at + PLAYER_NAME] as number);
+    return this.givenName;
   }
 
   /** Writes the username in its stored form. */
@@ -531,19 +531,19 @@ export class Wallet {
 
   /** The oldest transaction. `newer` leads from each transaction to the next one. */
   get oldest(): Transaction | undefined {
-    return this.maybeTransaction(this.words[this.at + PLAYER_FIRST] as number);
+    return this.findTransaction(this.words[this.at + PLAYER_FIRST] as number);
   }
 
   get newest(): Transaction | undefined {
-    return this.maybeTransaction(this.words[this.at + PLAYER_NEWEST] as number);
+    return this.findTransaction(this.words[this.at + PLAYER_NEWEST] as number);
   }
 
   newer({ row }: Transaction): Transaction | undefined {
     const { transactions } = this.tables;
-    return this.maybeTransaction(transactions.wordsOf(row)[transactions.at(row) + TRANSACTION_NEWER] as number);
+    return this.findTransaction(transactions.wordsOf(row)[transactions.at(row) + TRANSACTION_NEWER] as number);
   }
 
-  private maybeTransaction(row: number): Transaction | undefined {
+  private findTransaction(row: number): Transaction | undefined {
     return row === 0 ? undefined : new Transaction(this.tables, row);
   }
 

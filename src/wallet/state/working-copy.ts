@@ -35,7 +35,7 @@ export function workingCopyOf(wallet: Wallet, command: CallbackCommand): Wallet 
     partOf(round);
     if ('byRound' in txn && txn.byRound) addBets(round);
   }
-  const copy = Wallet.begin(wallet.tables.draft(), wallet.currency, wallet.username);
+  const copy = Wallet.begin(wallet.tables.copyToWorkOn(), wallet.currency, wallet.username);
   copy.balance = wallet.balance;
   copy.version = wallet.version;
   copy.blocked = wallet.blocked;

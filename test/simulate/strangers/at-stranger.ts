@@ -19,7 +19,7 @@ export async function atStranger<T>(
   const take = async () => ({ username: `simulation-${++made}`, currency: 'THB', balance: OPENING_BALANCE });
   const profile = { ...DEFAULT_PROFILE, ...choices };
   try {
-    return await run({ client, profile, patienceMs: 0, startMs: 0 }, { take });
+    return await run({ client, profile, retryMs: 0, startMs: 0 }, { take });
   } finally {
     client.close();
     await stranger.end();

@@ -38,9 +38,9 @@ const PROCESS = "this request ends the operator's process";
 
 const PAYING = Array.from({ length: 20 }, (_, n) => pays(`a win is paid, ${n}`));
 
-function played(supervision: Supervision, patienceMs: number, cases: readonly Case[]): Promise<Result[]> {
+function played(supervision: Supervision, retryMs: number, cases: readonly Case[]): Promise<Result[]> {
   return serveCrashingOperator(supervision).then((stranger) =>
-    atStranger(stranger, PROFILE, async (table, players) => await check({ ...table, patienceMs }, players, cases)),
+    atStranger(stranger, PROFILE, async (table, players) => await check({ ...table, retryMs }, players, cases)),
   );
 }
 

@@ -30,13 +30,13 @@ const SLOWLY_PLAYED: readonly string[] = [
 async function slowly(
   rest: (attempt: number, gone: Promise<void>) => Promise<void>,
   answerMs: number,
-  patienceMs: number,
+  retryMs: number,
 ): Promise<Result[]> {
   const stranger = await serveSlowOperator(rest);
   const client = new Client(stranger.url, answerMs, undefined);
   const cases = CASES.filter(({ name }) => SLOWLY_PLAYED.includes(name));
   assert.equal(cases.length, SLOWLY_PLAYED.length);
-  return await atStranger(stranger, SLOW, (table, players) => check({ ...table, patienceMs }, players, cases), client);
+  return await atStranger(stranger, SLOW, (table, players) => check({ ...table, retryMs }, players, cases), client);
 }
 
 test('a correct operator that is too slow at first is not blamed', async () => {

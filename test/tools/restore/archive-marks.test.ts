@@ -54,7 +54,7 @@ async function copied(mark: ArchiveMark | undefined): Promise<Frame[]> {
 async function restoredMark(frames: readonly Frame[], at?: At): Promise<string> {
   const archive = new MemoryArchive();
   const target = { ...targetOf(new MemoryWal(STORE_ID, 2)), openArchive: async () => archive };
-  await restoreFrames(stream(frames), target, { openFormats, at, patience: IMMEDIATE });
+  await restoreFrames(stream(frames), target, { openFormats, at, retryPolicy: IMMEDIATE });
   return formatMark(await archive.mark(0));
 }
 

@@ -54,7 +54,7 @@ async function withStores(
 }
 
 const restoreInto = (store: Store, frames: Frames) =>
-  restoreFrames(frames, restoreTargetOf(store), { openFormats, patience: IMMEDIATE });
+  restoreFrames(frames, restoreTargetOf(store), { openFormats, retryPolicy: IMMEDIATE });
 
 async function throughFile(path: string, frames: Frames): Promise<Frames> {
   await (await writeNewBackup(path, frames, new AbortController().signal)).close();
@@ -87,7 +87,7 @@ test('copies through LMDB, a file, Redis and back are byte-for-byte equal', () =
     const fourth = redis('fourth');
     await restoreInto(fourth, framesOf(third));
     for (const store of [first, second, third, fourth]) {
-      const { timelines, ...meta } = (await store.meta.maybeRead()) as StoreMeta;
+      const { timelines, ...meta } = (await store.meta.tryRead()) as StoreMeta;
       assert.deepEqual(meta, META);
       assert.equal(timelines?.length, 1);
       assert.deepEqual(await logsOf(store.wal), logs);
@@ -103,7 +103,7 @@ test('a store that is not empty is refused and left unchanged', () =>
       assert.ok(await store.meta.create(META));
       await assert.rejects(restoreInto(store, framesOf(await recordedHistory())), /requires an empty store/);
       assert.equal((await store.wal.head(0)).lsn.sequence, 0);
-      assert.deepEqual(await store.meta.maybeRead(), META);
+      assert.deepEqual(await store.meta.tryRead(), META);
     }
   }));
 
@@ -118,7 +118,7 @@ test('remains of a store that was emptied by hand are refused', () =>
     await server.call('XADD', 'gone:{0}:wal', '1-1', 'e', 'an entry');
     const log = restoreInto(redis('gone'), framesOf(await recordedHistory()));
     await assert.rejects(log, /requires an empty store, and this one still has a log of shard 0: empty it completely/);
-    await assert.rejects(redis('gone').meta.maybeRead(), /not finished/);
+    await assert.rejects(redis('gone').meta.tryRead(), /not finished/);
   }));
 
 test('an interrupted restore leaves a store that even a second restore refuses', () =>
@@ -132,7 +132,7 @@ test('an interrupted restore leaves a store that even a second restore refuses',
       };
       await assert.rejects(restoreInto(store, cut()), /the power went out/);
       await assert.rejects(
-        store.meta.maybeRead(),
+        store.meta.tryRead(),
         /the restore of this store was not finished: empty it and restore again/,
       );
       await assert.rejects(restoreInto(store, framesOf(await recordedHistory())), /requires an empty store/);
@@ -157,6 +157,6 @@ test('a short Redis outage during a restore does not stop it', () =>
     };
     const delay = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
     const patience = { ...IMMEDIATE, attemptsMax: 10, delay };
-    await restoreFrames(frames(), restoreTargetOf(store), { openFormats, patience });
+    await restoreFrames(frames(), restoreTargetOf(store), { openFormats, retryPolicy: patience });
     assert.deepEqual(await walletsOf(store), await walletsOf(wal));
   }));

@@ -170,7 +170,7 @@ function framesOf({ meta, wal, archive }: History, { at }: FramesOptions = {}): 
   return framesOfStore(source, { meta: encodeMeta(meta), now: () => 1, warn: assert.fail, at });
 }
 
-const restoring = { openFormats, patience: IMMEDIATE };
+const restoring = { openFormats, retryPolicy: IMMEDIATE };
 
 /** The wallet of each player, and the player's rounds in the archive. */
 async function booksOf(
@@ -239,7 +239,7 @@ async function compareFutures(history: History, parts: LogsAndSnapshots, meta: S
 
 /** Checks all properties of a store into which a history was restored. */
 async function check(history: History, store: Store, archive: Archive, result: Restored): Promise<void> {
-  const meta = await store.meta.maybeRead();
+  const meta = await store.meta.tryRead();
   assert.ok(meta);
   assert.equal(meta.storeId, result.storeId);
   assert.notEqual(meta.storeId, history.meta.storeId);
@@ -303,7 +303,7 @@ test('LMDB restored from 8 into 3 shards has the same books, archive and answers
     const result = await restoreInShards(framesOf(history), target, 3, restoring);
     assert.equal(result.shards.length, 3);
     assert.ok(archive);
-    assert.equal((await store.meta.maybeRead())?.archiveId, LmdbArchive.identify(`${folder}/archive`, result.storeId));
+    assert.equal((await store.meta.tryRead())?.archiveId, LmdbArchive.identify(`${folder}/archive`, result.storeId));
     await check(history, store, archive, result);
     await archive.close();
     await store.close();
@@ -324,7 +324,7 @@ test('Redis restored from 3 into 16 shards has the same books, archive and answe
       const archive = new MemoryArchive();
       const target = restoreTargetOf(store, { open: async () => archive, renew: async () => 'new' });
       const result = await restoreInShards(await read(path), target, 16, restoring);
-      assert.equal((await store.meta.maybeRead())?.archiveId, 'new');
+      assert.equal((await store.meta.tryRead())?.archiveId, 'new');
       await check(history, store, archive, result);
       await store.close();
     }
@@ -356,9 +356,9 @@ class MemoryTarget implements TargetStore {
   }
 }
 
-async function resharded(frames: Frames, shards: number, at?: At, patience = IMMEDIATE) {
+async function resharded(frames: Frames, shards: number, at?: At, retryPolicy = IMMEDIATE) {
   const target = new MemoryTarget();
-  const result = await restoreInShards(frames, target, shards, { openFormats, at, patience });
+  const result = await restoreInShards(frames, target, shards, { openFormats, at, retryPolicy });
   assert.ok(target.completed);
   return { target, result, meta: target.completed };
 }
@@ -456,8 +456,8 @@ test('a restore waits out an outage of the target and sends the bytes again', as
       }
     };
     target = new MemoryTarget();
-    const patience = { ...IMMEDIATE, attemptsMax: 10, delay: wait };
-    await restoreInShards(frames(), target, 4, { openFormats, patience });
+    const retryPolicy = { ...IMMEDIATE, attemptsMax: 10, delay: wait };
+    await restoreInShards(frames(), target, 4, { openFormats, retryPolicy });
     assert.ok(attempts > 0 && target.completed !== undefined);
     assert.deepEqual(await booksOf(target.wal, target.completed, target.archive), books);
   }

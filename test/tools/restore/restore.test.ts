@@ -194,7 +194,7 @@ test('a missing, foreign or damaged entry stops the restore', async () => {
     let entries = 0;
     const frames = changed(framesOf(wal), (frame) => spoil(frame, frame.type === 'entry' ? entries++ : -1));
     const target = targetOf(new MemoryWal(STORE_ID, SHARDS));
-    const options = { openFormats, patience: IMMEDIATE };
+    const options = { openFormats, retryPolicy: IMMEDIATE };
     await assert.rejects(restoreFrames(frames, target, options), /does not follow|cannot be read/);
     assert.equal(target.completed, 0);
   }
@@ -210,7 +210,7 @@ test('a second process that writes into the target is noticed', async () => {
     if (frame.type === 'end') copy.intrude(0, { shard: 0, expected: previous, entries: [fence] });
     return [frame];
   });
-  const result = restoreFrames(frames, targetOf(copy), { openFormats, patience: IMMEDIATE });
+  const result = restoreFrames(frames, targetOf(copy), { openFormats, retryPolicy: IMMEDIATE });
   await assert.rejects(result, /another process has written/);
 });
 
@@ -223,8 +223,8 @@ test('a restore waits out an outage of the target and sends the bytes again', as
     const delay = async () => {
       if (++attempts % 2 === 0) copy.faultMode = copy.faultMode === 'fine' ? faultMode : 'fine';
     };
-    const patience = { ...IMMEDIATE, attemptsMax: 10, delay };
-    await restoreFrames(framesOf(wal), targetOf(copy), { openFormats, patience });
+    const retryPolicy = { ...IMMEDIATE, attemptsMax: 10, delay };
+    await restoreFrames(framesOf(wal), targetOf(copy), { openFormats, retryPolicy });
     assert.deepEqual(await walletsOf(copy), await walletsOf(wal), faultMode);
     assert.ok(attempts > 0);
   }

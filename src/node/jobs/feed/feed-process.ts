@@ -42,14 +42,14 @@ export class FeedProcess implements FeedService {
     const id = ++this.newest;
     const { child, pending } = running;
     return new Promise((resolve) => {
-      const hurry = () => tell(child, { type: 'hurry', id });
+      const hurry = () => send(child, { type: 'hurry', id });
       pending.set(id, (answer) => {
         pending.delete(id);
         signal.removeEventListener('abort', hurry);
         if (pending.size === 0) running.idle = setTimeout(() => this.end(running), IDLE_MS).unref();
         resolve(answer);
       });
-      tell(child, { type: 'request', id, request });
+      send(child, { type: 'request', id, request });
       if (signal.aborted) hurry();
       else signal.addEventListener('abort', hurry);
     });
@@ -77,7 +77,7 @@ export class FeedProcess implements FeedService {
     child.once('exit', gone);
     // An error of the channel must not end this process.
     child.on('error', () => child.pid === undefined && gone());
-    tell(child, { type: 'open', settings: this.settings });
+    send(child, { type: 'open', settings: this.settings });
     return running;
   }
 
@@ -91,6 +91,6 @@ export class FeedProcess implements FeedService {
   }
 }
 
-function tell(child: ChildProcess, message: ToFeedProgram): void {
+function send(child: ChildProcess, message: ToFeedProgram): void {
   if (child.connected) child.send(message, () => {});
 }

@@ -55,7 +55,7 @@ let close = async (): Promise<void> => {};
 async function open(settings: StoreSettings): Promise<Feeds> {
   const store = await driverOf(settings).openAgain(() => process.exit(1));
   close = () => store.close();
-  const meta = await store.meta.maybeRead();
+  const meta = await store.meta.tryRead();
   if (meta === undefined) throw new Error('there is no store');
   setPriority(NICE);
   return new Feeds({
@@ -71,16 +71,16 @@ async function open(settings: StoreSettings): Promise<Feeds> {
 async function answer(id: number, request: FeedRequest): Promise<void> {
   const wait = new AbortController();
   waits.set(id, wait);
-  const tell = (answered: FeedAnswer) => {
+  const send = (answered: FeedAnswer) => {
     waits.delete(id);
     const message: FromFeedProgram = { id, answer: answered };
     if (process.connected) process.send?.(message);
   };
   try {
-    tell(await (await feeds).answer(request, wait.signal));
+    send(await (await feeds).answer(request, wait.signal));
   } catch (error) {
     // The store could not be opened. The next request starts a new process.
-    tell({ type: 'failed', reason: messageOf(error) });
+    send({ type: 'failed', reason: messageOf(error) });
     process.disconnect?.();
   }
 }

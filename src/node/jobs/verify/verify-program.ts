@@ -25,8 +25,8 @@ process.once('disconnect', () => process.exit());
 if (!process.connected) process.exit();
 process.once('message', (task: VerifyTask) => {
   void verified(task)
-    .then((report) => tell({ type: 'verified', report }))
-    .catch((error: Error) => tell({ type: 'failed', reason: error.message }))
+    .then((report) => send({ type: 'verified', report }))
+    .catch((error: Error) => send({ type: 'failed', reason: error.message }))
     .then(() => process.disconnect());
 });
 
@@ -36,8 +36,8 @@ async function verified({ settings, adminPort, isDeep }: VerifyTask): Promise<Ve
   // few seconds.
   setPriority(NICE);
   try {
-    const patience = { attemptsMax: ATTEMPTS_AT_START, log: silentLogger, delay };
-    const reader = sourceWithRetry(readerOf(store, meta, archive), patience);
+    const retryPolicy = { attemptsMax: ATTEMPTS_AT_START, log: silentLogger, delay };
+    const reader = sourceWithRetry(readerOf(store, meta, archive), retryPolicy);
     const { admin } = settings;
     const token = operatorTokens(settings)[0]?.token ?? null;
     const certificate = loadTls(admin.tls, 'admin.tls')?.certificate;
@@ -55,11 +55,11 @@ function progress(): (done: number, total: number) => void {
   return (done, total) => {
     if (performance.now() < nextMs) return;
     nextMs = performance.now() + PROGRESS_MS;
-    void tell({ type: 'progress', done, total });
+    void send({ type: 'progress', done, total });
   };
 }
 
 /** Resolves once the channel has accepted the message. */
-function tell(message: FromVerify): Promise<void> {
+function send(message: FromVerify): Promise<void> {
   return new Promise((resolve) => process.send?.(message, () => resolve()));
 }

@@ -6,7 +6,7 @@ import { parseNodeFile } from '../../store/format/node-file.js';
  * The content of a JSON file of the node's folder on which no decision depends. Undefined if the file is missing or
  * damaged. Throws an `UnknownFormatError` if a newer walletd wrote it.
  */
-export function maybeNodeFile<Stored>(path: string): Stored | undefined {
+export function readNodeFile<Stored>(path: string): Stored | undefined {
   try {
     return parseNodeFile<Stored>(path, readFileSync(path, 'utf8'));
   } catch (error) {
