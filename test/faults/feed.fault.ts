@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict';
+import type { FeedEvent } from '../../src/feed/event.js';
+import { assertEachOnce, assertOrder, FeedConsumer } from '../support/feed-consumer.js';
+import { type LocalCluster, nameOf } from '../support/local-cluster.js';
+import { until } from '../support/until.js';
+import { NODES, onRedis, proveCluster } from './cluster-scene.js';
+import { PLAYERS } from './load.js';
+import { fault } from './scene.js';
+
+fault('a consumer gets each event once by id although nodes are killed', async (scene) => {
+  const { redis, cluster, log } = await onRedis(scene);
+  const consumer = new RovingConsumer(cluster, 1);
+  await consumer.create(cluster.node(1).adminUrl);
+  const load = await scene.load(cluster);
+  const consuming = consumer.run();
+  await until('the consumer reads events', () => consumer.events.size > PLAYERS.length);
+  for (const [i, role] of [
+    [0, 'owner of other shards'],
+    [1, 'node that answers the consumer'],
+  ] as const) {
+    const owners = await cluster.owners();
+    const shards = owners.flatMap((owner, shard) => (owner === nameOf(i) ? [shard] : []));
+    const epochs = consumer.newestEpochs();
+    const killedMs = performance.now();
+    const sinceMs = () => Math.round(performance.now() - killedMs);
+    await cluster.end(i, 'SIGKILL');
+    const read = consumer.reads;
+    await until('the consumer reads again', () => consumer.reads > read);
+    const readMs = sinceMs();
+    await until('it reads events of the new owners', () => {
+      const newest = consumer.newestEpochs();
+      return shards.every((shard) => (newest.get(shard) ?? 0) > (epochs.get(shard) ?? 0));
+    });
+    scene.say(`${role} killed: events after ${readMs} ms, and of all its shards after ${sinceMs()} ms`);
+    await cluster.startNode(i);
+    await cluster.settled();
+  }
+  await load.stop();
+  await proveCluster(scene, [load], cluster, log, redis.url);
+  consumer.stop();
+  await consuming;
+  const { adminUrl } = cluster.node(2);
+  await until('the consumer has read everything', async () => (await consumer.step(adminUrl, 0)).length === 0);
+  const events = [...consumer.events.values()];
+  assertEachOnce(
+    events,
+    load.sent.map(({ body }) => body.id),
+  );
+  await assertOrder(events, PLAYERS, adminUrl);
+  scene.say(`${events.length} events, ${consumer.repeated} of them delivered again`);
+});
+
+/** A consumer that knows the addresses of all nodes, and asks the next one whenever one fails. */
+class RovingConsumer extends FeedConsumer {
+  /** Number of pages with events. */
+  reads = 0;
+  /** Number of events that were delivered before. */
+  repeated = 0;
+  private isOver = false;
+
+  constructor(
+    private readonly cluster: LocalCluster,
+    private node: number,
+  ) {
+    super();
+  }
+
+  stop(): void {
+    this.isOver = true;
+  }
+
+  async run(): Promise<void> {
+    while (!this.isOver) {
+      const url = this.cluster.nodes[this.node]?.adminUrl;
+      try {
+        if (url === undefined) throw new Error('it does not run');
+        await this.step(url, 1);
+      } catch (error) {
+        if (error instanceof assert.AssertionError) throw error;
+        this.node = (this.node + 1) % NODES;
+      }
+    }
+  }
+
+  override async step(adminUrl: string, waitSeconds: number): Promise<readonly FeedEvent[]> {
+    const before = this.events.size;
+    const events = await super.step(adminUrl, waitSeconds);
+    if (events.length > 0) this.reads++;
+    this.repeated += events.length - (this.events.size - before);
+    return events;
+  }
+
+  /** The newest epoch of each shard from which an event has come. */
+  newestEpochs(): Map<number, number> {
+    const newest = new Map<number, number>();
+    for (const id of this.events.keys()) {
+      const [shard = 0, epoch = 0] = id.split('-').map(Number);
+      newest.set(shard, Math.max(epoch, newest.get(shard) ?? 0));
+    }
+    return newest;
+  }
+}
