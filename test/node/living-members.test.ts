@@ -8,7 +8,7 @@ test('a busy registry is read again, and any other error ends the search', async
   let reads = 0;
   const read = async () => {
     if (++reads < 3) throw new OutageError('Command timed out');
-    return { beats: new Map(), view: { members: new Map() } };
+    return { heartbeats: new Map(), view: { members: new Map() } };
   };
   assert.deepEqual(await livingMembers({ read } as unknown as MembershipRegistry, () => true), []);
   assert.equal(reads, 3);

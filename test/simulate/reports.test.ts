@@ -158,11 +158,11 @@ test('requests that were sent until they were answered are one line', () => {
     how: 'plain' as const,
   };
   const reply = { status: 503, fields: {}, text: 'busy' };
-  const told = { code: 0, before: 1, after: 1 };
+  const stated = { code: 0, before: 1, after: 1 };
   const history = [
     { ...sent, reply },
     { ...sent, reply },
-    { ...sent, reply: { ...reply, status: 200, text: 'ok' }, told },
+    { ...sent, reply: { ...reply, status: 200, text: 'ok' }, stated },
   ];
   const player = { username: 'ann', currency: 'THB', balance: 1000 };
   const deviation = { player, history, expected: [], balances: { before: [], after: [] }, signs: false };
@@ -173,8 +173,8 @@ test('requests that were sent until they were answered are one line', () => {
   const repeated = {
     ...deviation,
     history: [
-      { ...sent, reply, told },
-      { ...sent, reply, told },
+      { ...sent, reply, stated },
+      { ...sent, reply, stated },
     ],
   };
   assert.equal(curlLines(repeated, 'http://a').filter((line) => line.startsWith('curl ')).length, 2);
