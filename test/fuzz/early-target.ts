@@ -5,11 +5,12 @@ import { until } from '../support/until.js';
 import { WalletdCommand } from '../support/walletd-process.js';
 import { exchange } from './exchange.js';
 import { Finding } from './finding.js';
+import type { Held } from './held.js';
 import { type Honest, Prober } from './honest.js';
 import { checkPlain } from './judge.js';
 import { EARLY_ATTACKS } from './kinds.js';
 import type { Sending } from './sending.js';
-import { type Besieged, countStatuses, type Held } from './target.js';
+import { type Besieged, countStatuses } from './target.js';
 
 const BODY_BYTES_MAX = 1024 * 1024;
 /** Maximum wait for an answer. Node limits a request to 5 s; the rest is extra time for a busy machine. */

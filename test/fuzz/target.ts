@@ -1,5 +1,5 @@
 import { createSecretKey } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { freePort } from '../../bench/support/free-port.js';
 import { messageOf } from '../../src/base/message-of.js';
 import { OpenApiDocument } from '../support/openapi-document.js';
@@ -13,6 +13,7 @@ import type { Aim, Attack } from './attacks/attack.js';
 import { VICTIMS } from './callbacks.js';
 import { type Exchange, exchange } from './exchange.js';
 import { Finding } from './finding.js';
+import { findHeldBy, type Held, openFilesOf } from './held.js';
 import { Company, type Honest, Prober } from './honest.js';
 import { HonestPlayer, type Table } from './honest-player.js';
 import { Judge } from './judge.js';
@@ -35,12 +36,6 @@ const LAST_SENDINGS = 12;
 /** Counters that external requests must never increase. */
 const NEVER = ['walletd_assertion_failures_total', 'walletd_cluster_forged_frames_total'];
 const BAD_LEVELS = ['error', 'fatal'];
-
-/** Resources held by a process; undefined if the system does not report them. */
-export interface Held {
-  readonly descriptors: number;
-  readonly residentMb: number;
-}
 
 /** Processes under attack. */
 export interface Besieged {
@@ -89,7 +84,7 @@ export class Target implements Besieged {
     private readonly judge: Judge,
     private readonly shared: Shared | undefined,
   ) {
-    this.atStart = this.maybeHeld();
+    this.atStart = this.held();
   }
 
   get name(): string {
@@ -212,7 +207,7 @@ export class Target implements Besieged {
   async finish(): Promise<{ start: Held | undefined; end: Held | undefined }> {
     await this.look();
     await this.mustLetGo();
-    const end = this.maybeHeld();
+    const end = this.held();
     await this.verify('--server', this.walletd.adminUrl);
     if (this.kind.secrets !== undefined) await this.mustBeUntouched();
     await this.look();
@@ -283,7 +278,7 @@ export class Target implements Besieged {
     const most = (this.atStart?.descriptors ?? 0) + DESCRIPTORS_SPARE;
     try {
       await until(`${name} has at most ${most} descriptors again`, () => {
-        const held = this.maybeHeld();
+        const held = this.held();
         return held === undefined || held.descriptors <= most;
       });
     } catch (error) {
@@ -319,34 +314,9 @@ export class Target implements Besieged {
     }
   }
 
-  private maybeHeld(): Held | undefined {
-    return findHeldBy(this.walletd.pid);
+  private held(): Held | undefined {
+    return findHeldBy(this.walletd.pid, this.folder.path);
   }
-}
-
-/** Resources held by a process; undefined if the system does not report them. */
-export function findHeldBy(pid: number): Held | undefined {
-  const folder = `/proc/${pid}`;
-  if (!existsSync(folder)) return undefined;
-  const residentKb = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`${folder}/status`, 'utf8'))?.[1];
-  return { descriptors: readdirSync(`${folder}/fd`).length, residentMb: Math.round(Number(residentKb) / 1024) };
-}
-
-/** Targets of a process's descriptors, each with the number of descriptors that have it. */
-function openFilesOf(pid: number): string[] {
-  const folder = `/proc/${pid}/fd`;
-  const counts = new Map<string, number>();
-  for (const descriptor of readdirSync(folder)) {
-    let target: string;
-    try {
-      // The number of a socket or pipe differs for each, and says nothing.
-      target = readlinkSync(`${folder}/${descriptor}`).replace(/:\[\d+\]$/, '');
-    } catch {
-      target = 'closed meanwhile';
-    }
-    counts.set(target, (counts.get(target) ?? 0) + 1);
-  }
-  return [...counts].map(([target, count]) => `${count} ${target}`).sort();
 }
 
 export function countStatuses(statuses: Map<number, number>, { parser }: Exchange): void {
