@@ -36,7 +36,7 @@ export interface RecoveryDeps extends RetryPolicy {
    * Sizes of the tables in memory, which `snapshotFormat` must use as well. Undefined for the sizes that suit many
    * players.
    */
-  readonly tableSizes?: TableSizes;
+  readonly tableSizes?: TableSizes | undefined;
 }
 
 export interface Recovered extends Reached {

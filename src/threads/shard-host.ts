@@ -70,7 +70,7 @@ export interface HostDeps {
   /**
    * Sizes of the tables in memory, which `snapshotFormat` must use as well. If undefined, the sizes suit many players.
    */
-  readonly tableSizes?: TableSizes;
+  readonly tableSizes?: TableSizes | undefined;
   /** See `Shards.allowFormat`. */
   readonly allowFormat: (format: number) => void;
   readonly policy: SnapshotPolicy;

@@ -21,6 +21,7 @@ async function rehearsed(listen?: RehearsalDeps['listen']) {
   const answers = new Set<string>();
   const observer = {
     ...DEAF,
+    close: () => {},
     decided: (
       _: number,
       { command, decision }: { command: { type: string }; decision: { answer: { type: string } } },
@@ -34,7 +35,7 @@ async function rehearsed(listen?: RehearsalDeps['listen']) {
     codec: CODEC,
     rules: rulesOf(SETTINGS),
     limits,
-    observer,
+    newObserver: () => observer,
     maxMs: 1,
     listen,
   });

@@ -171,6 +171,7 @@ export async function openShardThread(
   // Without a cluster, a node writes every format that it can read. In a cluster, the shard assignment determines the
   // format, once there is an assignment.
   const gate = new FormatGate(options.isShared ? 1 : STORE_FORMAT);
+  // The rehearsal's shards have the same fields in the same order; see rehearse-shards.ts.
   const host = new ShardHost(shards, {
     codec,
     shardCount: meta.shards,
@@ -183,6 +184,7 @@ export async function openShardThread(
     wal: store.wal,
     snapshots: store.snapshots,
     snapshotFormat: new SnapshotCodec(meta.storeId, gate),
+    tableSizes: undefined,
     allowFormat: (format) => gate.open(format),
     policy: policyOf(settings, meta),
     consumers: new FeedConsumers(store, reader),

@@ -277,7 +277,10 @@ function readLsn(bytes: Buffer, at: number): Lsn {
  * BigInt.
  */
 function readUInt64(bytes: Buffer, at: number): number {
-  return bytes.readUInt32BE(at) * 2 ** 32 + bytes.readUInt32BE(at + 4);
+  const high = bytes.readUInt32BE(at);
+  const low = bytes.readUInt32BE(at + 4);
+  // Without the multiplication, V8 keeps a small number as an integer.
+  return high === 0 ? low : high * 2 ** 32 + low;
 }
 
 function writeUInt64(bytes: Buffer, value: number, at: number): void {

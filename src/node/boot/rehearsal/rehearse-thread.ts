@@ -27,23 +27,23 @@ export async function rehearseThread(
   if (rehearsalMaxMs === 0) return;
   const memoryLimits = { heapMaxBytes, youngBytes: youngBytes(heapMaxBytes), recordsMaxBytes };
   const memory = new MemoryGuard(memoryLimits, silentLogger);
-  const observer = new ShardTelemetry(silentLogger, memory, {
-    thread: 'rehearsal',
-    scales: new ScaleTable(meta.scales),
-    requestDeadlineMs,
-    everySeconds: 0,
-    server: () => undefined,
-    news: { failed() {}, answered() {} },
-  });
+  const newObserver = () =>
+    new ShardTelemetry(silentLogger, memory, {
+      thread: 'rehearsal',
+      scales: new ScaleTable(meta.scales),
+      requestDeadlineMs,
+      everySeconds: 0,
+      server: () => undefined,
+      news: { failed() {}, answered() {} },
+    });
   const rules = rulesThrough(new FormatGate(STORE_FORMAT), { ...rulesOf(settings, meta), ...NO_CHECKS });
   try {
-    const rehearsal = await rehearseShards({ codec, rules, limits, observer, maxMs: rehearsalMaxMs, listen });
+    const rehearsal = await rehearseShards({ codec, rules, limits, newObserver, maxMs: rehearsalMaxMs, listen });
     log.debug(rehearsal, 'rehearsal ended');
   } catch (error) {
     // A start never depends on its rehearsal.
     log.info({ error: messageOf(error) }, 'rehearsal failed, the first callbacks may be slower');
   } finally {
-    observer.close();
     memory.close();
   }
 }

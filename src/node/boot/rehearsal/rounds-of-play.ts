@@ -9,7 +9,7 @@ export interface Rehearsed {
 const STAKE = 10.5;
 const PAYOUT = 12;
 const byTransaction = { transactionType: 'BY_TRANSACTION' };
-const settled = { status: 'SETTLED', betAmount: STAKE, turnOver: 0, isEndRound: true, isSingleState: false };
+const settled = { status: 'SETTLED', betAmount: STAKE, turnOver: 0, isEndRound: true };
 
 export const CURRENCY = 'THB';
 
@@ -18,10 +18,10 @@ export const CURRENCY = 'THB';
  * `play` makes their ids different from those of every other round of play.
  */
 export function roundOfPlay(username: string, play: number): readonly Rehearsed[] {
-  const request = (endpoint: Endpoint, bet: string, fields: object): Rehearsed => {
+  const request = (endpoint: Endpoint, bet: string, fields: object, round = bet): Rehearsed => {
     const txn = {
       id: `txn-rehearsal-${play}-${bet}`,
-      roundId: `round-rehearsal-${play}-${bet}`,
+      roundId: `round-rehearsal-${play}-${round}`,
       gameCode: 'GAME-1',
       playInfo: 'player',
       ...fields,
@@ -34,11 +34,12 @@ export function roundOfPlay(username: string, play: number): readonly Rehearsed[
     productId: 'PRODUCT-1',
     currency: CURRENCY,
     username,
-    sessionToken: 'rehearsal',
+    // Some platforms send no token, which gives their bodies a different V8 shape.
+    ...(play % 2 === 0 && { sessionToken: 'rehearsal' }),
   });
-  const place = (bet: string) => request('placeBets', bet, { status: 'OPEN', betAmount: STAKE });
+  const place = (bet: string, round?: string) => request('placeBets', bet, { status: 'OPEN', betAmount: STAKE }, round);
   const settle = (bet: string, payoutAmount: number) =>
-    request('settleBets', bet, { ...settled, ...byTransaction, payoutAmount });
+    request('settleBets', bet, { ...settled, payoutAmount, isSingleState: false, ...byTransaction });
   const movement = (status: string) =>
     request('adjustBalance', status, { refId: `${status}-${play}`, status, amount: STAKE });
   return [
@@ -48,12 +49,19 @@ export function roundOfPlay(username: string, play: number): readonly Rehearsed[
     place('lost'),
     settle('lost', 0),
     settle('lost', 0),
-    request('settleBets', 'single', { ...settled, ...byTransaction, payoutAmount: PAYOUT, isSingleState: true }),
+    request('settleBets', 'single', { ...settled, payoutAmount: PAYOUT, isSingleState: true, ...byTransaction }),
     place('cancelled'),
     request('cancelBets', 'cancelled', { status: 'REFUND', betAmount: STAKE, ...byTransaction }),
     place('adjusted'),
     request('adjustBets', 'adjusted', { status: 'OPEN', betAmount: 2 * STAKE }),
-    request('settleBets', 'adjusted', { ...settled, payoutAmount: PAYOUT, transactionType: 'BY_ROUND' }),
+    place('second', 'adjusted'),
+    place('second', 'adjusted'),
+    request('settleBets', 'adjusted', {
+      ...settled,
+      payoutAmount: PAYOUT,
+      isSingleState: false,
+      transactionType: 'BY_ROUND',
+    }),
     place('void'),
     settle('void', PAYOUT),
     request('voidSettled', 'void', { status: 'VOID', betAmount: STAKE, payoutAmount: PAYOUT, ...byTransaction }),

@@ -1,29 +1,37 @@
 import { compareLsn, type Lsn } from '../../../ports/lsn.js';
 import type { SnapshotStore, StoredSnapshot } from '../../../ports/snapshot-store.js';
-import type { Append, AppendOutcome, Head, MakeFence, Takeover, Wal } from '../../../ports/wal.js';
+import type { Append, AppendOutcome, EncodedEntry, Head, MakeFence, Takeover, Wal } from '../../../ports/wal.js';
 
-/** A store with one log, for a rehearsal. It keeps the log's head and its fence, and drops every other entry. */
+/** A store in memory with one log, for a rehearsal. It keeps the newest snapshot and the entries after its beginning. */
 export class ScratchStore implements Wal, SnapshotStore {
-  private fenced: Takeover | undefined = undefined;
+  private entries: EncodedEntry[] = [];
+  private snapshot: StoredSnapshot | undefined = undefined;
+  private chunks: Buffer[] = [];
 
   /** `newest` is the log's head; at first, the head of an empty log. */
   constructor(private newest: Head) {}
 
   async fence(shards: readonly number[], makeFence: MakeFence): Promise<readonly Takeover[]> {
     return shards.map((shard) => {
-      const entry = makeFence(shard, this.newest, undefined);
-      const fenced: Takeover = { shard, previous: this.newest, entry };
-      this.newest = entry.head;
-      this.fenced = fenced;
-      return fenced;
+      const previous = this.newest;
+      const entry = makeFence(shard, previous, undefined);
+      this.add([entry]);
+      return { shard, previous, entry };
     });
   }
 
   async append(appends: readonly Append[]): Promise<readonly AppendOutcome[]> {
     return appends.map(({ entries }) => {
-      this.newest = entries.at(-1)?.head ?? this.newest;
+      this.add(entries);
       return { type: 'ok' };
     });
+  }
+
+  private add(entries: readonly EncodedEntry[]): void {
+    for (const entry of entries) {
+      this.entries.push(entry);
+      this.newest = entry.head;
+    }
   }
 
   appendQueueOf(): number {
@@ -35,35 +43,38 @@ export class ScratchStore implements Wal, SnapshotStore {
   }
 
   async read(_shard: number, after: Lsn): Promise<readonly Buffer[]> {
-    const { fenced } = this;
-    return fenced === undefined || compareLsn(fenced.entry.head.lsn, after) <= 0 ? [] : [fenced.entry.bytes];
+    return this.entries.filter(({ head }) => compareLsn(head.lsn, after) > 0).map(({ bytes }) => bytes);
   }
 
   async snapshots(): Promise<readonly StoredSnapshot[]> {
-    return [];
+    return this.snapshot === undefined ? [] : [this.snapshot];
   }
 
-  async readChunks(): Promise<readonly undefined[]> {
-    return [];
+  async readChunks(_shard: number, _id: string, first: number, count: number): Promise<readonly Buffer[]> {
+    return this.chunks.slice(first, first + count);
   }
 
   async beginSnapshot(): Promise<boolean> {
-    return false;
+    this.entries = [];
+    this.chunks = [];
+    return true;
   }
 
-  async writeChunk(): Promise<boolean> {
-    return false;
+  async writeChunk(_shard: number, _nonce: string, _id: string, index: number, bytes: Buffer): Promise<boolean> {
+    this.chunks[index] = bytes;
+    return true;
   }
 
-  async publishSnapshot(): Promise<boolean> {
-    return false;
+  async publishSnapshot(_shard: number, _nonce: string, id: string, manifest: Buffer): Promise<boolean> {
+    this.snapshot = { id, manifest };
+    return true;
   }
 
   async deleteSnapshot(): Promise<boolean> {
-    return false;
+    return true;
   }
 
   async trimLog(): Promise<boolean> {
-    return false;
+    return true;
   }
 }
