@@ -1,7 +1,7 @@
 #!/bin/sh
 # Runs the compiled form of the test files that have a source: `sh test/run.sh` of every `*.test.ts`, `sh test/run.sh --long`
-# of every `*.long.ts`, and `sh test/run.sh 'wallet|engine/'` of those of both whose path matches. A test that hangs ends
-# in ten minutes. If a test file is still running 30 seconds after its last test, it fails
+# of every `*.long.ts`, and `sh test/run.sh 'wallet|engine/'` of those of both whose path matches. With a pattern or
+# NIGHTLY=1, the rare variants run too (test/support/nightly.ts). A test that hangs ends in ten minutes. If a test file is still running 30 seconds after its last test, it fails
 # (test/support/ends-by-itself.ts).
 set -eu
 cd -- "$(dirname -- "$0")/.."
@@ -18,6 +18,7 @@ if [ $# -gt 1 ]; then
   exit 2
 fi
 files=$(find test -name '*.ts' | grep -E "\.$kind\.ts$" | grep -E -- "${1-}" | sort | sed 's|^\(.*\)\.ts$|dist/\1.js|')
+if [ $# -gt 0 ]; then export NIGHTLY=1; fi
 # Without a file node would look for tests by itself.
 if [ -z "$files" ]; then
   echo "no test file matches ${1-}" >&2

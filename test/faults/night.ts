@@ -37,7 +37,7 @@ export function replay(number: number, sentence: string, run: (scene: Scene) => 
   fault(`night ${number}: ${sentence}`, run);
 }
 
-/** Defines a replay that runs only with `--all`. */
+/** Defines a replay that runs only with NIGHTLY=1. */
 export function rareReplay(number: number, sentence: string, run: (scene: Scene) => Promise<void>): void {
   register(number);
   rareFault(`night ${number}: ${sentence}`, run);

@@ -4,6 +4,7 @@ import { type TestContext, test } from 'node:test';
 import { cleanUp } from '../../bench/support/clean-up.js';
 import { type Postgres, startPostgres, whyNoPostgres } from '../../bench/support/postgres.js';
 import { importPlayers } from '../support/client.js';
+import { IS_NIGHTLY, nightly } from '../support/nightly.js';
 import { RedisServer } from '../support/redis-server.js';
 import { makeTempFolder } from '../support/temp-folder.js';
 import { LAUNCHED, WalletdCommand, WalletdProcess } from '../support/walletd-process.js';
@@ -21,13 +22,10 @@ export function fault(sentence: string, run: (scene: Scene) => Promise<void>, ti
   });
 }
 
-/**
- * Defines a fault that is similar to another one. Runs only with `npm run test:faults -- --all`, or if its file is
- * named.
- */
+/** Defines a fault that is similar to another one, so that only the nightly run needs it. */
 export function rareFault(sentence: string, run: (scene: Scene) => Promise<void>): void {
-  if (process.env.FAULTS === 'all') fault(sentence, run);
-  else test(sentence, { skip: 'only with --all' }, () => {});
+  if (IS_NIGHTLY) fault(sentence, run);
+  else test(sentence, nightly('a similar fault runs'), () => {});
 }
 
 /** The environment of a fault: servers, processes and loads, which end with the fault. */

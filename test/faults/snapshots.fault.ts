@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { importPlayers } from '../support/client.js';
+import { IS_NIGHTLY } from '../support/nightly.js';
 import { until } from '../support/until.js';
 import type { WalletdProcess } from '../support/walletd-process.js';
 import { prove } from './proof.js';
@@ -10,7 +11,7 @@ import { EAGER, unfinishedIn, wholeIn } from './snapshots.js';
 import { faultOnEachStore } from './stores.js';
 import { Witness } from './witness.js';
 
-const KILLS = process.env.FAULTS === 'all' ? 20 : 8;
+const KILLS = IS_NIGHTLY ? 20 : 8;
 const KILLS_MS = 400_000;
 const PAUSE_MS = 40;
 /** Number of idle players, so large that walletd can be killed during a snapshot. */

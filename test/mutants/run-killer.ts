@@ -33,7 +33,7 @@ export async function runKiller({ file, title }: Killer, root: string, temp = tm
     compiledOf(file),
   ];
   const { NODE_TEST_CONTEXT: _, ...inherited } = process.env;
-  const env = { ...inherited, TMPDIR: temp };
+  const env = { ...inherited, TMPDIR: temp, NIGHTLY: '1' };
   // Uses a separate process group, so that servers started by the test end with it.
   const child = spawn(process.execPath, args, { cwd: root, env, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
   const endGroup = () => {
