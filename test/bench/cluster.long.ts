@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { runCluster } from '../../bench/cluster/cluster.js';
 import { type Figure, figureRow, isReached } from '../../bench/cluster/figure.js';
 import { reportOf } from '../../bench/report/report.js';
+import { nightly } from '../support/nightly.js';
 
 const ENVIRONMENT = { time: '', command: '', machine: '', system: '', versions: {}, commit: '', fsync: '' };
 const TAKE: Figure = { name: 'kill -9', unit: 'ms', toReach: 1000, values: [900, 2000, 950] };
@@ -22,7 +23,8 @@ test('the report draws durations and names figures that miss their target', () =
   assert.match(html, /<svg.*kill -9/s);
 });
 
-test('a short run that kills a node under load loses nothing', async () => {
+const KILL = nightly('test/faults/cluster.fault.ts kills nodes under load');
+test('a short run that kills a node under load loses nothing', KILL, async () => {
   const settings = {
     players: 400,
     rounds: 1,

@@ -7,6 +7,7 @@ import { LSN_ZERO } from '../../src/ports/lsn.js';
 import { LmdbStore } from '../../src/store/lmdb/lmdb-store.js';
 import { writeEntries } from '../../src/store/orphans-file.js';
 import { importPlayers } from '../support/client.js';
+import { nightly } from '../support/nightly.js';
 import { runCommand } from '../support/run-command.js';
 import { NODE_PLAYERS, StoredNode } from '../support/stored-node.js';
 import { inTempFolder } from '../support/temp-folder.js';
@@ -22,7 +23,8 @@ test('accept-loss creates no store at a mistyped address', () =>
   }));
 
 for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
-  test(`after ${signal}, a node refuses an empty store until accept-loss`, async (t) => {
+  const options = signal === 'SIGTERM' ? nightly('the test of SIGKILL runs') : {};
+  test(`after ${signal}, a node refuses an empty store until accept-loss`, options, async (t) => {
     const node = new StoredNode(t, 2);
     const { log } = await node.start();
     await node.stop(signal);

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { cpSync } from 'node:fs';
 import { type TestContext, test } from 'node:test';
 import { bet, importPlayers, PlatformClient } from '../support/client.js';
+import { nightly } from '../support/nightly.js';
 import { RedisServer } from '../support/redis-server.js';
 import { NODE_PLAYERS, StoredNode } from '../support/stored-node.js';
 
@@ -62,7 +63,9 @@ async function isRefusedUntilAccepted(node: StoredNode): Promise<void> {
   await node.stop();
 }
 
-test('an outdated backup does not serve at a new address', async (t) => {
+const LIKE_RESHARDING = nightly('an outdated backup with other shards runs');
+
+test('an outdated backup does not serve at a new address', LIKE_RESHARDING, async (t) => {
   const node = await playedSinceCopy(t);
   const former = node.env.WALLETD_STORE as string;
   const to = `lmdb:${node.folder.path}/elsewhere`;
@@ -74,7 +77,7 @@ test('an outdated backup does not serve at a new address', async (t) => {
   await assert.rejects(node.start(), /this node has acknowledged/);
 });
 
-test('an older copy of the folder does not serve at a new address', async (t) => {
+test('an older copy of the folder does not serve at a new address', LIKE_RESHARDING, async (t) => {
   const node = await playedSinceCopy(t);
   node.env.WALLETD_STORE = `lmdb:${node.folder.path}/before`;
   await isRefusedUntilAccepted(node);

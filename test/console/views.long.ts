@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { bet, importPlayers, PlatformClient, settlement } from '../support/client.js';
 import { ConsoleBrowser } from '../support/console-browser.js';
+import { IS_NIGHTLY } from '../support/nightly.js';
 import { TestNode } from '../support/test-node.js';
 
 const SCRIPT = '<script>document.title="broken"</script><img src=x onerror=alert(1)>';
@@ -69,9 +70,12 @@ describe('the views of the console', () => {
     await visit.end(/status of 404/);
   });
 
-  test('every view has enough contrast in dark mode', async () => {
+  /** Views that together contain cards, tables, states, amounts and forms. */
+  const DARK = ['', 'players', 'player?name=ann&show=rounds', 'money', 'products', 'import', 'settings?show=all'];
+
+  test('views have enough contrast in dark mode', async () => {
     const visit = await browser.open(node.adminUrl, { colorScheme: 'dark' });
-    for (const [path, text] of VIEWS) {
+    for (const [path, text] of VIEWS.filter(([path]) => IS_NIGHTLY || DARK.includes(path))) {
       await visit.goTo(path);
       await visit.waitForText(text);
       await visit.checkAccessibility(['color-contrast']);

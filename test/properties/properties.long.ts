@@ -4,11 +4,12 @@ import { after, before, describe, test } from 'node:test';
 import { FreshPlayers } from '../repeats/fresh-players.js';
 import { mustSetting, SETTINGS } from '../repeats/settings/all.js';
 import type { Deployment } from '../repeats/settings/setting.js';
+import { IS_NIGHTLY, nightly } from '../support/nightly.js';
 import { PROPERTIES } from './all.js';
 import { mustAgree } from './configurations.js';
 import { hold } from './property.js';
 
-const SECONDS = 5;
+const SECONDS = IS_NIGHTLY ? 5 : 2;
 const AGREEING_SECONDS = 10;
 const DISTURBED = ['lmdb-killed', 'lmdb-restored', 'redis-cluster-moves'];
 
@@ -22,7 +23,8 @@ function during(seconds: number): () => boolean {
 }
 
 for (const setting of ['lmdb-inline', 'lmdb-archive', 'redis-workers'].map(mustSetting)) {
-  describe(setting.name, () => {
+  const options = setting.name === 'lmdb-inline' ? nightly('two other settings run') : {};
+  describe(setting.name, options, () => {
     let deployment: Deployment;
     before(async () => {
       deployment = await setting.start();
@@ -46,7 +48,8 @@ for (const setting of ['lmdb-inline', 'lmdb-archive', 'redis-workers'].map(mustS
 }
 
 for (const setting of SETTINGS.slice(1)) {
-  test(`${setting.name} answers in the same way as lmdb-inline`, async (t) => {
+  const options = DISTURBED.includes(setting.name) ? {} : nightly('the disturbed settings run');
+  test(`${setting.name} answers in the same way as lmdb-inline`, options, async (t) => {
     const seed = randomInt(1, 2 ** 31 - 1);
     t.diagnostic(`seed ${seed}`);
     const { histories, disturbances } = await mustAgree(

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';
 import { test } from 'node:test';
+import { nightly } from '../support/nightly.js';
 import { runSetting } from './run-setting.js';
 import { SETTINGS } from './settings/all.js';
 
@@ -8,7 +9,7 @@ const SECONDS = 20;
 const DISTURBED = ['lmdb-killed', 'lmdb-restored', 'redis-cluster-moves'];
 
 for (const setting of SETTINGS) {
-  test(`no repeat changes anything: ${setting.name}`, async (t) => {
+  test(`no repeat changes anything: ${setting.name}`, nightly('explore-repeats runs each setting'), async (t) => {
     const seed = randomInt(1, 2 ** 31 - 1);
     t.diagnostic(`seed ${seed}`);
     const plan = { seed, seconds: SECONDS, repeatsMax: Number.POSITIVE_INFINITY, findingsMax: 1 };

@@ -5,8 +5,9 @@ import { check } from '../../src/simulate/check.js';
 import { DEFAULT_PROFILE, type Profile } from '../../src/simulate/profile.js';
 import type { Result } from '../../src/simulate/result.js';
 import type { RuleName } from '../../src/simulate/rules.js';
+import { nightly } from '../support/nightly.js';
 import { atReferenceOperator } from './at-reference-operator.js';
-import { KNOWS_LITTLE, MUTANTS, UNSEEN } from './mutants.js';
+import { KNOWS_LITTLE, MUTANTS, type Mutant, UNSEEN } from './mutants.js';
 
 const keyOf = ({ rule, name }: Pick<Result, 'rule' | 'name'>) => `${rule}: ${name}`;
 
@@ -16,11 +17,11 @@ const differing = (results: readonly Result[]) =>
 /** Rules whose bugs show only if requests meet in time, so that one run proves nothing about a single case. */
 const OF_TIME: readonly RuleName[] = ['atOnce', 'cut'];
 
-test("each planted bug is found by its rule's cases, and each case finds one", async () => {
-  assert.ok(MUTANTS.length >= 50, `${MUTANTS.length} bugs`);
+/** Plants each bug. Returns the bugs that the cases of their rules did not find, and the cases that found none. */
+async function plantAll(mutants: readonly Mutant[]): Promise<{ missed: readonly string[]; unused: readonly string[] }> {
   const missed: string[] = [];
   const unused = new Set(CASES.filter(({ rule }) => !OF_TIME.includes(rule)).map(keyOf));
-  for (const mutant of MUTANTS) {
+  for (const mutant of mutants) {
     const ofRule = CASES.filter(({ rule }) => rule === mutant.rule);
     const results = await atReferenceOperator({ mutant }, (table, players) =>
       check(table, players, ofRule.length === 0 ? CASES : ofRule),
@@ -29,8 +30,18 @@ test("each planted bug is found by its rule's cases, and each case finds one", a
     for (const result of found) unused.delete(keyOf(result));
     if (found.length === 0) missed.push(`${mutant.rule}: ${mutant.bug}`);
   }
-  assert.deepEqual(missed, []);
-  assert.deepEqual([...unused], []);
+  return { missed, unused: [...unused] };
+}
+
+const ALL_BUGS = nightly('the first bug of each rule is planted');
+test("each planted bug is found by its rule's cases, and each case finds one", ALL_BUGS, async () => {
+  assert.ok(MUTANTS.length >= 50, `${MUTANTS.length} bugs`);
+  assert.deepEqual(await plantAll(MUTANTS), { missed: [], unused: [] });
+});
+
+test("the first planted bug of each rule is found by the rule's cases", async () => {
+  const firsts = MUTANTS.filter(({ rule }, i) => MUTANTS.findIndex((one) => one.rule === rule) === i);
+  assert.deepEqual((await plantAll(firsts)).missed, []);
 });
 
 test('no difference is found without a bug, or in behaviour that operators may choose', async () => {
