@@ -54,7 +54,7 @@ export function addReconcile(program: Command): void {
           STORE_ADDRESS_HELP,
           `\
 Without --since and --until the history counts as complete. A bet on one side only is a difference if it lies more than
-${EDGE_MS / 60_000} minutes inside these times; a bet that changed closer to the end may still be in flight. Temporary files in TMPDIR need about
+${EDGE_MS / 60_000} minutes inside these times; a bet that changed closer to the end may still be on its way. Temporary files in TMPDIR need about
 as much space as the history, and as much again for the bets of walletd.`,
         ],
         exitCodes: `${EXIT.ok} no differences, ${EXIT.failure} differences, or the comparison failed.`,

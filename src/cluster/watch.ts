@@ -53,13 +53,13 @@ export class Watch {
   /** By tag: the shards whose logs the member says it cannot reach. */
   private readonly stuck = new Map<string, ReadonlySet<number>>();
 
-  heartbeatsRead(beats: HeartbeatCounters, nowMs: number): void {
-    for (const [tag, counter] of beats) {
+  heartbeatsRead(counters: HeartbeatCounters, nowMs: number): void {
+    for (const [tag, counter] of counters) {
       const seen = this.heartbeats.get(tag);
       if (seen?.counter === counter) this.heartbeats.set(tag, { ...seen, reads: seen.reads + 1 });
       else this.heartbeats.set(tag, { counter, sinceMs: nowMs, reads: 0, hasMoved: seen !== undefined });
     }
-    for (const tag of this.heartbeats.keys()) if (!beats.has(tag)) this.heartbeats.delete(tag);
+    for (const tag of this.heartbeats.keys()) if (!counters.has(tag)) this.heartbeats.delete(tag);
   }
 
   /**

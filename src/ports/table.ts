@@ -90,7 +90,7 @@ export interface MembershipRegistry {
   /** Writes or replaces the member's record. */
   join(tag: string, record: MemberRecord): Promise<void>;
   /** Writes a heartbeat and reads changes. `known` is the version of the caller's view. */
-  heartbeat(tag: string, beat: string, known: string): Promise<HeartbeatAnswer>;
+  heartbeat(tag: string, counter: string, known: string): Promise<HeartbeatAnswer>;
   /**
    * Writes an assignment, and removes the dead members `gone`. Returns false if the registry has changed since
    * `version`.

@@ -216,7 +216,7 @@ class Capture {
   readonly first: SnapshotSource;
   private readonly id: string;
   /** Ledger totals at `first.head`. */
-  private readonly tallies: LedgerTotalsJson;
+  private readonly totals: LedgerTotalsJson;
   private isBegun = false;
 
   constructor(
@@ -227,7 +227,7 @@ class Capture {
     const { source } = shard;
     if (source === undefined) throw new Abandoned('the shard is not serving');
     this.first = source;
-    this.tallies = source.totals.toJSON();
+    this.totals = source.totals.toJSON();
     this.id = deps.newId();
   }
 
@@ -257,7 +257,7 @@ class Capture {
     const { head: end, timeMs } = await this.durable(applied);
     const place = { lsn: start.lsn, bytes: logBytes };
     const marksNow = nextMarks(marks, place, policy);
-    const { id, tallies } = this;
+    const { id, totals: tallies } = this;
     const manifest = { id, shard, start, end, timeMs, players, chunks, tallies, marks: marksNow };
     const bytes = snapshotFormat.sealManifest(manifest);
     await this.deps.beforePublish?.(shard);

@@ -153,9 +153,9 @@ export class Archiver {
       const query = { type: 'list-archivable', from: member.place, count, beforeMs } as const;
       const scanned = await this.deps.spareTime.run(() => scan(shard, query));
       if (scanned === undefined) return undefined;
-      const { position, rounds: told } = scanned.next;
+      const { position, rounds: reported } = scanned.next;
       // A player who has more archivable rounds than one query returns remains due.
-      member.due -= position === 0 && told === 0 ? count : position - member.place.position;
+      member.due -= position === 0 && reported === 0 ? count : position - member.place.position;
       member.place = scanned.next;
       players.push(...scanned.players);
       for (const player of scanned.players) rounds += player.rounds.length;

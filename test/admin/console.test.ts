@@ -120,8 +120,8 @@ describe('console sessions', () => {
     assert.equal((await out({ ...from, Cookie: cookie })).status, 200);
     assert.equal((await out(from)).status, 200);
     const by = { name: 'anna', address: '198.51.100.7' };
-    const told = lines().slice(before);
-    assert.deepEqual(told, [
+    const reported = lines().slice(before);
+    assert.deepEqual(reported, [
       { level: 'info', message: 'operator signed in to the console', by },
       { level: 'info', message: 'operator signed out of the console', by },
     ]);

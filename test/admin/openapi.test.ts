@@ -195,9 +195,9 @@ describe('GET /openapi.json', () => {
     ] as const) {
       await admin('post', `${player}/corrections`, `/v1/players/${username}/corrections`, text);
     }
-    for (const verb of ['block', 'unblock']) {
-      await admin('post', `${player}/${verb}`, `/v1/players/ann/${verb}`);
-      await admin('post', `${player}/${verb}`, `/v1/players/nobody/${verb}`);
+    for (const action of ['block', 'unblock']) {
+      await admin('post', `${player}/${action}`, `/v1/players/ann/${action}`);
+      await admin('post', `${player}/${action}`, `/v1/players/nobody/${action}`);
     }
     for (const username of ['ann', 'nobody']) {
       const path = `/v1/players/${username}/session`;
@@ -213,9 +213,9 @@ describe('GET /openapi.json', () => {
     const { approvals } = JSON.parse(await admin('get', '/v1/approvals', '/v1/approvals?limit=5'));
     assert.equal(approvals.length, 2);
     await admin('get', '/v1/approvals', '/v1/approvals?limit=0');
-    for (const verb of ['approve', 'refuse', 'refuse']) {
-      await admin('post', `/v1/approvals/{id}/${verb}`, `/v1/approvals/${approvals[0].id}/${verb}`);
-      await admin('post', `/v1/approvals/{id}/${verb}`, `/v1/approvals/nothing/${verb}`);
+    for (const action of ['approve', 'refuse', 'refuse']) {
+      await admin('post', `/v1/approvals/{id}/${action}`, `/v1/approvals/${approvals[0].id}/${action}`);
+      await admin('post', `/v1/approvals/{id}/${action}`, `/v1/approvals/nothing/${action}`);
     }
     await admin('post', '/v1/approvals/{id}/approve', `/v1/approvals/${approvals[0].id}/approve`);
     const operations = `${player}/operations`;
@@ -450,9 +450,9 @@ describe('GET /openapi.json', () => {
     try {
       await ask('get', '/v1/cluster', '/v1/cluster');
       await ask('get', '/v1/cluster/moves', '/v1/cluster/moves');
-      for (const verb of ['drain', 'undrain']) {
-        await ask('post', `/v1/cluster/nodes/{node}/${verb}`, `/v1/cluster/nodes/node-0/${verb}`);
-        await ask('post', `/v1/cluster/nodes/{node}/${verb}`, `/v1/cluster/nodes/nobody/${verb}`);
+      for (const action of ['drain', 'undrain']) {
+        await ask('post', `/v1/cluster/nodes/{node}/${action}`, `/v1/cluster/nodes/node-0/${action}`);
+        await ask('post', `/v1/cluster/nodes/{node}/${action}`, `/v1/cluster/nodes/nobody/${action}`);
       }
       const move = '/v1/cluster/shards/{shard}/move';
       for (const [shard, node] of [

@@ -30,14 +30,14 @@ test('a running server shows settings and sources like walletd config, without s
       assert.doesNotMatch(text, /hunter2/);
       const { node, settings } = JSON.parse(text) as Answer;
       assert.equal(node, null);
-      const told = new Map(settings.map(({ setting, value, from }) => [setting, { setting, value, from }]));
+      const reported = new Map(settings.map(({ setting, value, from }) => [setting, { setting, value, from }]));
       const { stdout } = await runCommand(['config', '--all', '--json'], env);
       const lines = stdout.trim().split('\n');
-      assert.equal(told.size, lines.length);
+      assert.equal(reported.size, lines.length);
       // Each test process has its own values of these settings.
       const own = ['port', 'admin.port', 'log.level'];
       for (const line of lines.map((one) => JSON.parse(one)).filter(({ setting }) => !own.includes(setting))) {
-        assert.deepEqual(told.get(line.setting), line);
+        assert.deepEqual(reported.get(line.setting), line);
       }
     } finally {
       await walletd.end('SIGTERM');

@@ -71,10 +71,10 @@ test('a sign-out reaches all nodes, including those that join later', async () =
 
 function sessionsOf(known: readonly SignedOut[] = []) {
   const time = { nowMs: 1000 };
-  const told: SignedOut[] = [];
+  const reported: SignedOut[] = [];
   const clock = { now: () => time.nowMs, monotonicMs: () => time.nowMs };
-  const sessions = new SignedOutSessions(known, { send: (news) => told.push(...news), keep() {}, clock });
-  return { sessions, told, time };
+  const sessions = new SignedOutSessions(known, { send: (news) => reported.push(...news), keep() {}, clock });
+  return { sessions, reported: reported, time };
 }
 
 test('at the sign-out limit, no sign-out is forgotten and other operators are unaffected', () => {
@@ -99,11 +99,11 @@ test('sign-outs are forgotten when their sessions would have expired', () => {
 test('nodes forward only sign-outs that are new to them', () => {
   const [first, second] = [sessionsOf(), sessionsOf()];
   first.sessions.add('anna', 'a', 5000);
-  second.sessions.note(first.told);
+  second.sessions.note(first.reported);
   assert.equal(second.sessions.has('anna', 'a', 5000), true);
-  first.sessions.note(second.told);
+  first.sessions.note(second.reported);
   second.sessions.note(first.sessions.all);
-  assert.deepEqual([first.told.length, second.told.length], [1, 1]);
+  assert.deepEqual([first.reported.length, second.reported.length], [1, 1]);
 });
 
 test('a damaged sign-out file causes a warning, not a failed start', () =>

@@ -21,16 +21,16 @@ function heldAfterFirstScan(test: TestHost) {
   const opened = new Promise<void>((resolve) => {
     open = resolve;
   });
-  let hasTold = false;
+  let hasAnswered = false;
   const gate = { isWaiting: false, open: () => open() };
   spareTime.run = async (work) => {
-    if (hasTold) {
+    if (hasAnswered) {
       gate.isWaiting = true;
       await opened;
     }
     const result = await run(work);
     const { players = [] } = (result ?? {}) as { players?: readonly unknown[] };
-    hasTold ||= players.length > 0;
+    hasAnswered ||= players.length > 0;
     return result;
   };
   return gate;

@@ -53,10 +53,10 @@ test('a damaged round is refused without delaying requests for other rounds', as
   assert.ok(((await behind) as { isRepeat?: boolean }).isRepeat);
   assert.equal(await test.balance('ann'), balance);
   const lines = test.logLines.filter(({ level }) => level === 'error');
-  const told = lines.map(({ fields }) => ({ ...fields, error: undefined }));
+  const reported = lines.map(({ fields }) => ({ ...fields, error: undefined }));
   const { day, round } = damaged ?? {};
   const code = 'archive-record-unusable';
-  assert.deepEqual(told, [{ code, shard: 0, day, player: hashOfPlayer('ann'), round, error: undefined }]);
+  assert.deepEqual(reported, [{ code, shard: 0, day, player: hashOfPlayer('ann'), round, error: undefined }]);
   assert.equal(test.host.measures()[0]?.archive?.isAway, false);
 });
 

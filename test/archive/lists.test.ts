@@ -70,9 +70,9 @@ test("a list requested before a handover includes the new owner's archived round
     await new Promise<void>((resolve) => (goOn = resolve));
     return places;
   };
-  let told: QueryResult | BusyAnswer | undefined;
+  let reported: QueryResult | BusyAnswer | undefined;
   void first.ask(LIST).then((answer) => {
-    told = answer;
+    reported = answer;
   });
   await until('the archive is asked', () => isAsked);
   second.clock.nowMs = first.clock.nowMs;
@@ -83,6 +83,6 @@ test("a list requested before a handover includes the new owner's archived round
   await second.handOver(first);
   goOn();
   await turns(50);
-  assert.deepEqual(told, MOVED);
+  assert.deepEqual(reported, MOVED);
   assert.deepEqual(idsOf(await first.ask(LIST)), ['t1', 't2']);
 });

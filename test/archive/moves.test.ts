@@ -154,14 +154,14 @@ test('during an archive outage, only requests that need the archive wait', async
   const order: string[] = [];
   const inOrder = (name: string, answer: Promise<Answer>) => answer.then((it) => order.push(`${name} ${it.type}`));
   const late = test.execute(settle([{ id: 't1' }]), 0, test.clock.nowMs + 5);
-  let told: Answer | undefined;
+  let reported: Answer | undefined;
   const waiting = [
     inOrder('repeat', test.execute(settle([{ id: 't1' }]))),
     inOrder('new', test.execute(place([{ id: 't2', roundId: 'r2' }]))),
     inOrder(
       'balance',
       test.execute(checkBalance()).then((it) => {
-        told = it;
+        reported = it;
         return it;
       }),
     ),
@@ -173,7 +173,7 @@ test('during an archive outage, only requests that need the archive wait', async
   archive.isAway = false;
   await Promise.all(waiting);
   assert.deepEqual(order, ['bob accepted', 'repeat accepted', 'new accepted', 'balance accepted']);
-  assert.deepEqual(told, { type: 'accepted', before: 95, after: 95, isRepeat: false });
+  assert.deepEqual(reported, { type: 'accepted', before: 95, after: 95, isRepeat: false });
   assert.equal(await test.balance('ann'), 95);
 });
 

@@ -4,11 +4,11 @@ import { AnswerOnce } from '../../src/base/answer-once.js';
 import { silentLogger } from '../../src/base/logger.js';
 
 test('the first answer counts and later ones are dropped', () => {
-  const told: unknown[] = [];
-  const once = new AnswerOnce<string>({ reply: (...answer) => void told.push(answer) }, silentLogger);
+  const reported: unknown[] = [];
+  const once = new AnswerOnce<string>({ reply: (...answer) => void reported.push(answer) }, silentLogger);
   once.reply('first', 7);
   once.reply('second', 8);
-  assert.deepEqual(told, [['first', 7]]);
+  assert.deepEqual(reported, [['first', 7]]);
 });
 
 test('a reply callback that throws is logged with a code and counts as answered', () => {
@@ -31,16 +31,16 @@ test('a reply callback that throws is logged with a code and counts as answered'
 });
 
 test('a second answer from within the reply callback is dropped', () => {
-  const told: string[] = [];
+  const reported: string[] = [];
   const once: AnswerOnce<string> = new AnswerOnce<string>(
     {
       reply: (answer) => {
-        told.push(answer);
+        reported.push(answer);
         once.reply('within');
       },
     },
     silentLogger,
   );
   once.reply('first');
-  assert.deepEqual(told, ['first']);
+  assert.deepEqual(reported, ['first']);
 });

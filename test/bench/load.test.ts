@@ -36,18 +36,18 @@ function raced(server: string, players: number, rounds: readonly Round[], rate?:
 }
 
 test('--connections and --rate work separately and together', () => {
-  const told = (more: Partial<LoadSettings>) =>
+  const reported = (more: Partial<LoadSettings>) =>
     loadsOf({ ...SETTINGS, ...more }).map(({ connections, rate }) => [connections, rate]);
-  assert.deepEqual(told({}), [[128, undefined]]);
-  assert.deepEqual(told({ connections: [16, 64] }), [
+  assert.deepEqual(reported({}), [[128, undefined]]);
+  assert.deepEqual(reported({ connections: [16, 64] }), [
     [16, undefined],
     [64, undefined],
   ]);
-  assert.deepEqual(told({ rate: [2000, 6000] }), [
+  assert.deepEqual(reported({ rate: [2000, 6000] }), [
     [128, 2000],
     [128, 6000],
   ]);
-  assert.deepEqual(told({ connections: [16, 64], rate: [6000] }), [
+  assert.deepEqual(reported({ connections: [16, 64], rate: [6000] }), [
     [16, undefined],
     [64, undefined],
     [64, 6000],

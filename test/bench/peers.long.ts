@@ -14,8 +14,8 @@ import { TestNode } from '../support/test-node.js';
  * each peer. A row has the status code, and the balances before and after the callback. A row without balances is a
  * refusal.
  */
-type Told = readonly [statusCode: number, before?: number, after?: number];
-type Line = readonly [endpoint: string, body: RequestBody, ...told: Told];
+type Expected = readonly [statusCode: number, before?: number, after?: number];
+type Line = readonly [endpoint: string, body: RequestBody, ...expected: Expected];
 
 const TRANSCRIPT: readonly Line[] = [
   ['placeBets', bet('ann', 'b-1', 10.5), 0, 100, 89.5],
@@ -82,9 +82,9 @@ async function play(url: string, adminUrl: string): Promise<void> {
   await importPlayers(adminUrl, ['ann', 'bob', 'eve'], 100);
   const client = new PlatformClient(url, 0, () => ({ 'Content-Type': 'application/json' }));
   try {
-    for (const [endpoint, body, ...told] of TRANSCRIPT) {
+    for (const [endpoint, body, ...reported] of TRANSCRIPT) {
       const { timestampMillis: _, ...answer } = (await client.post(endpoint, body)) as unknown as RequestBody;
-      assert.deepEqual(answer, expected(body, told), `${endpoint} ${JSON.stringify(body)}`);
+      assert.deepEqual(answer, expected(body, reported), `${endpoint} ${JSON.stringify(body)}`);
     }
     await playTwins(client);
   } finally {
@@ -103,8 +103,8 @@ async function playTwins(client: PlatformClient): Promise<void> {
   assert.equal((await client.post('placeBets', bet('eve', 'b-2', 45))).balanceAfter, 0);
 }
 
-function expected({ id, productId, currency, username }: RequestBody, told: Told) {
-  const [statusCode, balanceBefore, balanceAfter] = told;
+function expected({ id, productId, currency, username }: RequestBody, reported: Expected) {
+  const [statusCode, balanceBefore, balanceAfter] = reported;
   if (balanceBefore === undefined) return { id, statusCode, productId };
   return { id, statusCode, productId, currency, balanceBefore, balanceAfter, username };
 }

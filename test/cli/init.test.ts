@@ -27,9 +27,9 @@ test("init refuses if the node's folder has the record of a store", () =>
     const walletd = await WalletdProcess.start(env);
     assert.equal(await walletd.end('SIGTERM'), 0);
     rmSync(`${folder}/data`, { recursive: true });
-    for (const verb of ['init', 'doctor']) {
-      const { status, stderr } = await runCommand([verb], env);
-      assert.equal(status, 1, verb);
+    for (const subcommand of ['init', 'doctor']) {
+      const { status, stderr } = await runCommand([subcommand], env);
+      assert.equal(status, 1, subcommand);
       assert.match(stderr, /there is no store at .*, and this node has served \S+ there: .*docs\/runbook\.md, night 1/);
     }
     assert.ok(!existsSync(`${folder}/data`));

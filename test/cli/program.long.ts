@@ -24,7 +24,7 @@ test('help, version and unknown commands give the documented output and exit cod
 
 test('every command has help, and all but init have an example', async () => {
   const inspect = ['player', 'round', 'txn', 'operators', 'entry', 'orphans'].map((what) => `inspect ${what}`);
-  const verbs = [
+  const subcommands = [
     'status',
     'doctor',
     'completion',
@@ -40,11 +40,11 @@ test('every command has help, and all but init have an example', async () => {
     'snapshot list',
     'snapshot take',
   ];
-  for (const verb of ['serve', 'init', ...verbs, 'accept-loss']) {
-    const { status, stdout } = await runCommand([...verb.split(' '), '--help']);
-    assert.equal(status, 0, verb);
-    assert.match(stdout, new RegExp(`^Usage: walletd ${verb} `));
-    if (verb !== 'init') assert.match(stdout, /\nExamples?:\n {2}walletd /, verb);
+  for (const subcommand of ['serve', 'init', ...subcommands, 'accept-loss']) {
+    const { status, stdout } = await runCommand([...subcommand.split(' '), '--help']);
+    assert.equal(status, 0, subcommand);
+    assert.match(stdout, new RegExp(`^Usage: walletd ${subcommand} `));
+    if (subcommand !== 'init') assert.match(stdout, /\nExamples?:\n {2}walletd /, subcommand);
   }
 });
 
@@ -74,13 +74,13 @@ test('a missing store and an unset variable are reported in one sentence', async
 const noFullDisk = existsSync('/dev/full') ? false : 'no /dev/full';
 test('a command fails if its output cannot be written, however short it is', { skip: noFullDisk }, () =>
   serving(async ({ env }) => {
-    const verbs = ['inspect player ann', 'inspect player ann --json', 'verify --no-server', 'export'];
-    await Promise.all(verbs.map((verb) => failsOnFullDisk(verb, env)));
+    const subcommands = ['inspect player ann', 'inspect player ann --json', 'verify --no-server', 'export'];
+    await Promise.all(subcommands.map((subcommand) => failsOnFullDisk(subcommand, env)));
   }),
 );
 
-async function failsOnFullDisk(verb: string, env: Record<string, string>): Promise<void> {
-  const child = spawn('sh', ['-c', `"${LAUNCHER}" ${verb} > /dev/full`], {
+async function failsOnFullDisk(subcommand: string, env: Record<string, string>): Promise<void> {
+  const child = spawn('sh', ['-c', `"${LAUNCHER}" ${subcommand} > /dev/full`], {
     env: { ...process.env, ...env },
     stdio: ['ignore', 'ignore', 'pipe'],
   });
@@ -89,15 +89,15 @@ async function failsOnFullDisk(verb: string, env: Record<string, string>): Promi
     said += text;
   });
   const [code] = await once(child, 'close');
-  assert.equal(code, 1, verb);
+  assert.equal(code, 1, subcommand);
   assert.match(said, /^walletd: ENOSPC: no space left on device/m);
 }
 
 test('a missing native module of msgpackr prevents the start with one sentence', () =>
   inTempFolder(async (folder) => {
     const env = { WALLETD_STORE: `lmdb:${folder}/data`, MSGPACKR_NATIVE_ACCELERATION_DISABLED: 'true' };
-    for (const verb of ['serve', 'verify']) {
-      const refused = runWalletd([verb], env);
+    for (const subcommand of ['serve', 'verify']) {
+      const refused = runWalletd([subcommand], env);
       assert.equal(refused.status, 1);
       assert.match(refused.stderr, /^walletd: msgpackr reads some strings wrong .*\n$/);
     }

@@ -17,14 +17,14 @@ import { until } from '../support/until.js';
 import { environment, LAUNCHER, runWalletd, UNLAUNCHED } from '../support/walletd-process.js';
 import { PLAYERS, serving } from './served-store.js';
 
-interface Told {
+interface Reported {
   readonly betId: string;
   readonly username: string;
   readonly [field: string]: unknown;
 }
 
 /** The bets from `served-store.ts` as a platform would list them. */
-function historyOf(name: string, rounds: number): Told[] {
+function historyOf(name: string, rounds: number): Reported[] {
   return Array.from({ length: rounds }, (_, i) =>
     PLAYERS.map((username) => ({
       ...{ id: `${username}-${i}`, betId: `${name}-${i}`, username, productId: 'P', currency: 'THB' },
@@ -34,18 +34,18 @@ function historyOf(name: string, rounds: number): Told[] {
   ).flat();
 }
 
-const text = (records: readonly Told[]) => records.map((record) => `${JSON.stringify(record)}\n`).join('');
+const text = (records: readonly Reported[]) => records.map((record) => `${JSON.stringify(record)}\n`).join('');
 
 /** Plants one difference of each usual kind. `name-4` is the last round. */
-function planted(told: readonly Told[], name: string): Told[] {
+function planted(reported: readonly Reported[], name: string): Reported[] {
   const changes: Record<string, object> = {
     [`ann ${name}-0`]: { payout: 2.5 },
     [`bob ${name}-1`]: { stake: 1.0001 },
     [`cat ${name}-2`]: { betStatus: 'VOID' },
     [`dan ${name}-3`]: { betId: 'stranger' },
   };
-  const changed = told.map((record) => ({ ...record, ...changes[`${record.username} ${record.betId}`] }));
-  return [...changed, changed.at(-1) as Told];
+  const changed = reported.map((record) => ({ ...record, ...changes[`${record.username} ${record.betId}`] }));
+  return [...changed, changed.at(-1) as Reported];
 }
 
 /** First five columns of the table of differences. */
@@ -67,8 +67,8 @@ const differencesOf = (name: string) => [
 async function reconciling(store?: string): Promise<void> {
   await serving(async ({ env, folder }) => {
     const file = `${folder}/bets.jsonl`;
-    const told = historyOf('first', 5);
-    writeFileSync(file, text(told));
+    const reported = historyOf('first', 5);
+    writeFileSync(file, text(reported));
     const good = await runCommand(['reconcile', '--from', file], env);
     assert.deepEqual([good.stderr, good.status], ['', 0]);
     assert.match(
@@ -81,7 +81,7 @@ async function reconciling(store?: string): Promise<void> {
       /\n\nCompared 20 records of the platform with 20 bets: 20 are the same\.\n\nNothing differs\.\n$/,
     );
 
-    writeFileSync(file, text(planted(told, 'first')));
+    writeFileSync(file, text(planted(reported, 'first')));
     const bad = await runCommand(['reconcile', '--from', file], env);
     assert.deepEqual([bad.stderr, bad.status], ['', 1]);
     assert.match(bad.stdout, /\n6 differences:\n/);
@@ -137,8 +137,8 @@ test('a history is compared with a store in a Redis Cluster in use', async () =>
 
 test('reconcile reads a pipe, applies a mapping and reports incomparable records', () =>
   serving(async ({ env, folder }) => {
-    const told = historyOf('first', 5);
-    const rows = told.map(({ betId, username }) => `${username},${betId},P,1,2,won`);
+    const reported = historyOf('first', 5);
+    const rows = reported.map(({ betId, username }) => `${username},${betId},P,1,2,won`);
     const csv = ['member,ticket,productId,stake,payout,result', ...rows, ''].join('\n');
     const mapping = `${folder}/mapping.json`;
     const columns = { id: 'ticket', username: 'member', status: 'result' };
@@ -152,7 +152,7 @@ test('reconcile reads a pipe, applies a mapping and reports incomparable records
     assert.match(piped.stdout, /Nothing differs\.\n$/);
 
     const file = `${folder}/bets`;
-    writeFileSync(file, text(told.map((record) => ({ ...record, betId: `x-${record.betId}` }))));
+    writeFileSync(file, text(reported.map((record) => ({ ...record, betId: `x-${record.betId}` }))));
     const apart = await runCommand(['reconcile', '--from', file], env);
     assert.equal(apart.status, 1);
     assert.match(apart.stdout, /\n\nNo bet matches: does the history contain the ids from the callbacks\?/);
@@ -161,7 +161,7 @@ test('reconcile reads a pipe, applies a mapping and reports incomparable records
     const outside = await runCommand(['reconcile', '--from', file, ...window], env);
     assert.deepEqual([outside.status, /\n40 outside the time window/.test(outside.stdout)], [0, true]);
 
-    writeFileSync(file, `${text(told)}{"betId":"x"}\n`);
+    writeFileSync(file, `${text(reported)}{"betId":"x"}\n`);
     const cases: [string[], number, RegExp][] = [
       [['--from', file], 1, /^walletd: line 21: there is no currency: no column currency that has one\n$/],
       [['--from', `${folder}/none`], 1, /^walletd: cannot read \S+none: ENOENT/],
@@ -235,16 +235,19 @@ async function archived(node: StoredNode): Promise<void> {
   // This bet brings the round back into memory, so the archived version becomes outdated.
   assert.equal((await client.post('placeBets', bet('ann', 'again'))).statusCode, 0);
   client.close();
-  const told = [...historyOf('old', 5), { ...(historyOf('again', 1)[0] as Told), betId: 'again', betStatus: 'OPEN' }];
+  const reported = [
+    ...historyOf('old', 5),
+    { ...(historyOf('again', 1)[0] as Reported), betId: 'again', betStatus: 'OPEN' },
+  ];
   const file = `${node.folder.path}/bets.jsonl`;
-  writeFileSync(file, text(told));
+  writeFileSync(file, text(reported));
   for (const isServing of [true, false]) {
     if (!isServing) await node.stop();
     const good = await node.run(['reconcile', '--from', file]);
     assert.deepEqual([good.stderr, good.status], ['', 0], good.stdout);
     assert.match(good.stdout, /Compared 21 records of the platform with 21 bets: 21 are the same\./);
   }
-  writeFileSync(file, text([...planted(historyOf('old', 5), 'old'), told.at(-1) as Told]));
+  writeFileSync(file, text([...planted(historyOf('old', 5), 'old'), reported.at(-1) as Reported]));
   const bad = await node.run(['reconcile', '--from', file]);
   assert.equal(bad.status, 1);
   assert.deepEqual(rowsOf(bad.stdout).sort(), differencesOf('old').sort());

@@ -45,9 +45,9 @@ test('simulate applies a profile and reports deviations from it', async () => {
       assert.match(differing.stdout, /\ndiffers .*A repeat must get the first answer, and move nothing/);
       assert.match(differing.stdout, /\nDECIDED OTHERWISE THAN WALLETD DOES: /);
       assert.doesNotMatch(differing.stdout, /\nMONEY IS WRONG|\nTHE INTERFACE IS BROKEN/);
-      const told = differing.stdout.match(/^\* .*/gm) ?? [];
-      assert.ok(told.length <= 10, 'ten findings have their histories');
-      assert.equal(new Set(told).size, told.length, 'each finding is told once');
+      const reported = differing.stdout.match(/^\* .*/gm) ?? [];
+      assert.ok(reported.length <= 10, 'ten findings have their histories');
+      assert.equal(new Set(reported).size, reported.length, 'each finding is told once');
       assert.match(differing.stdout, /\n\* [^\n]+\n {2}Question: [^\n]+\?\n[\s\S]*?\n {4}curl -s "\$URL"\/placeBets /);
       const former = await runCommand([...args, '--json', '--only', 'repeats', '--only', 'void']);
       assert.equal(former.status, 5);

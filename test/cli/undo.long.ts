@@ -163,8 +163,8 @@ test('corrections from an older undo count as done and are not repeated', () =>
 
 test('undo reports if nothing matches or no server answers', () =>
   withOperators(async (_walletd, settings, sinceMs) => {
-    const nobody = await runCommand(['undo', '--operator', 'nobody', '--since', String(sinceMs)], settings);
-    assert.deepEqual([nobody.status, /nobody made no such operations since/.test(nobody.stderr)], [1, true]);
+    const refused = await runCommand(['undo', '--operator', 'stranger', '--since', String(sinceMs)], settings);
+    assert.deepEqual([refused.status, /stranger made no such operations since/.test(refused.stderr)], [1, true]);
     const args = ['undo', '--operator', 'backoffice', '--since', String(sinceMs), '--yes'];
     const { WALLETD_ADMIN_PORT: _port, ...elsewhere } = settings;
     const alone = await runCommand(args, { ...elsewhere, WALLETD_ADMIN_PORT: '1' });
@@ -197,8 +197,8 @@ test('restore --player shows the past and current balance and the correction bet
     await send(walletd, 'support', path, body);
     assert.deepEqual((await balances(walletd))[0], 151.25);
 
-    const nobody = await runCommand(['restore', '--from', file, '--player', 'eve', '--show'], settings);
-    assert.deepEqual([nobody.status, /has no player eve/.test(nobody.stderr)], [1, true]);
+    const refused = await runCommand(['restore', '--from', file, '--player', 'eve', '--show'], settings);
+    assert.deepEqual([refused.status, /has no player eve/.test(refused.stderr)], [1, true]);
     const byPipe = await runCommand(['restore', '--from', '-', '--player', 'ann', '--show'], settings);
     assert.deepEqual([byPipe.status, /a pipe cannot be read at random positions/.test(byPipe.stderr)], [2, true]);
     const encrypted = await runCommand([...args, '--identity', `${file}.key`], settings);

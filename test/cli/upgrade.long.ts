@@ -45,7 +45,7 @@ class Machine {
   constructor(
     t: TestContext,
     env: Readonly<Record<string, string>>,
-    private readonly systemctl: (verb: string) => Promise<void> = (verb) => this.act(verb),
+    private readonly systemctl: (action: string) => Promise<void> = (action) => this.act(action),
   ) {
     const folder = makeTempFolder();
     this.folder = folder.path;
@@ -62,8 +62,8 @@ class Machine {
   async run(step: readonly string[]): Promise<string> {
     let said = '';
     for (const command of step) {
-      const [word, verb = ''] = command.split(' ');
-      if (word === 'systemctl') await this.systemctl(verb);
+      const [word, action = ''] = command.split(' ');
+      if (word === 'systemctl') await this.systemctl(action);
       else said += await this.shell(command);
     }
     return said;
@@ -90,13 +90,13 @@ class Machine {
     return said;
   }
 
-  private async act(verb: string): Promise<void> {
-    if (verb === 'stop') {
+  private async act(action: string): Promise<void> {
+    if (action === 'stop') {
       await this.walletd?.end('SIGTERM');
       this.walletd = undefined;
       return;
     }
-    assert.equal(verb, 'start');
+    assert.equal(action, 'start');
     this.refusal = '';
     this.walletd = await WalletdProcess.start(this.env).catch((error: Error) => {
       this.refusal = error.message;
@@ -214,8 +214,8 @@ test('a cluster upgrade by the documented steps keeps every balance', async (t) 
     await redis.destroy();
   });
   let node = 0;
-  const restart = async (verb: string) => {
-    assert.equal(verb, 'restart');
+  const restart = async (action: string) => {
+    assert.equal(action, 'restart');
     await cluster.end(node, 'SIGTERM');
     await cluster.startNode(node++);
     await cluster.settled();

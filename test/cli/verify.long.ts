@@ -26,8 +26,8 @@ test('verify finds balances that only the server has, and reports a missing serv
 test('verify ignores servers of other stores and programs that are not walletd', () =>
   serving(async ({ env, server, folder }) => {
     const other = { ...env, WALLETD_STORE: `lmdb:${folder}/other`, WALLETD_NODE_FOLDER: `${folder}/node` };
-    const run = (verb: string, adminUrl: string) =>
-      runCommand(verb.split(' '), { ...other, WALLETD_ADMIN_PORT: new URL(adminUrl).port });
+    const run = (subcommand: string, adminUrl: string) =>
+      runCommand(subcommand.split(' '), { ...other, WALLETD_ADMIN_PORT: new URL(adminUrl).port });
     await run('init', server.adminUrl);
     const web = createServer((_, res) => res.end('<html>')).listen(0, '127.0.0.1');
     await once(web, 'listening');

@@ -73,10 +73,10 @@ test('a refused bet is not decided again after another reply of its append throw
   const test = await TestHost.started({ shards: 1 });
   const { router, time } = routerOver(test.host, true);
   await test.fund('ann', 5);
-  const told: Answer[] = [];
+  const reported: Answer[] = [];
   const execute = (command: Command, reply: (answer: Answer) => void) =>
     router.execute(0, command, Number.POSITIVE_INFINITY, { reply });
-  execute(place([{ id: 't1', betAmount: 10 }]), (answer) => void told.push(answer));
+  execute(place([{ id: 't1', betAmount: 10 }]), (answer) => void reported.push(answer));
   execute(place([{ id: 't2', betAmount: 10 }]), () => {
     throw new Error('a bug');
   });
@@ -84,21 +84,21 @@ test('a refused bet is not decided again after another reply of its append throw
   await test.execute({ type: 'deposit', id: 'd-1', username: 'ann', amount: 100 });
   await time.pass(1000);
   await turns(20);
-  assert.deepEqual(told, [REFUSED]);
+  assert.deepEqual(reported, [REFUSED]);
   assert.equal(await test.balance('ann'), 105);
 });
 
 test('a second answer to an attempt on this node triggers no resend', async () => {
   const repliers: Replier<Answer | BusyAnswer>[] = [];
   const { router, time } = routerOver(keepsRepliers(repliers), true);
-  const told: Answer[] = [];
-  router.execute(0, place([{ id: 't1' }]), 10_000, { reply: (answer) => void told.push(answer) });
+  const reported: Answer[] = [];
+  router.execute(0, place([{ id: 't1' }]), 10_000, { reply: (answer) => void reported.push(answer) });
   repliers[0]?.reply(REFUSED);
   repliers[0]?.reply(UNSURE);
   await time.pass(1000);
   assert.equal(repliers.length, 1);
   assert.equal(router.parked, 0);
-  assert.deepEqual(told, [REFUSED]);
+  assert.deepEqual(reported, [REFUSED]);
 });
 
 test('a second answer to a callback attempt triggers no resend', async () => {
@@ -108,13 +108,13 @@ test('a second answer to a callback attempt triggers no resend', async () => {
     carryOut: (_: unknown, replier: Replier<CallbackReply>) => void repliers.push(replier),
   };
   const { router, time } = routerOver(local, true);
-  const told: CallbackReply[] = [];
+  const reported: CallbackReply[] = [];
   const callback = { endpoint: 'placeBets', text: BET, deadlineMs: 10_000, isSigned: false, isTraced: false } as const;
-  router.carryOut(callback, { reply: (reply) => void told.push(reply) });
+  router.carryOut(callback, { reply: (reply) => void reported.push(reply) });
   for (const answer of [REFUSED, UNSURE]) repliers[0]?.reply({ answer, body: '{}' });
   await time.pass(1000);
   assert.equal(repliers.length, 1);
-  assert.deepEqual(told, [{ answer: REFUSED, body: '{}' }]);
+  assert.deepEqual(reported, [{ answer: REFUSED, body: '{}' }]);
 });
 
 test('an attempt refused twice is repeated once', async () => {
@@ -132,14 +132,14 @@ test('an attempt refused twice is repeated once', async () => {
 
 test('a reply callback that throws does not hold back other replies of the message', async () => {
   const { router, time, routes, sent, logged } = routerOver(NO_SHARDS, false);
-  const told: CallbackReply[] = [];
+  const reported: CallbackReply[] = [];
   for (const i of [0, 1, 2]) {
     router.carryOut(
       { endpoint: 'placeBets', text: BET, deadlineMs: 10_000, isSigned: false, isTraced: false },
       {
         reply: (reply) => {
           if (i === 1) throw new Error('a bug');
-          told.push(reply);
+          reported.push(reply);
         },
       },
     );
@@ -153,7 +153,7 @@ test('a reply callback that throws does not hold back other replies of the messa
   router.receive('a', { type: 'replies', replies });
   routes.gone('a');
   router.linkLost('a');
-  assert.equal(told.length, 2);
+  assert.equal(reported.length, 2);
   assert.equal(router.waiting, 0);
   assert.deepEqual(
     logged.map((fields) => (fields as { code: string }).code),
@@ -164,32 +164,32 @@ test('a reply callback that throws does not hold back other replies of the messa
 /** Sends a bet to a peer whose link then ends. A moment later a different peer serves the shard. */
 async function withLostLink(refusesRepeats: boolean) {
   const { router, time, routes, sent } = routerOver(NO_SHARDS, false, refusesRepeats);
-  const told: Answer[] = [];
-  router.execute(0, place([{ id: 't1' }]), 10_000, { reply: (answer) => void told.push(answer) });
+  const reported: Answer[] = [];
+  router.execute(0, place([{ id: 't1' }]), 10_000, { reply: (answer) => void reported.push(answer) });
   await time.pass(1);
   routes.gone('a');
   router.linkLost('a');
   routes.opened('a', 0, 2);
   await time.pass(1000);
-  return { told, asks: sent.filter(({ type }) => type === 'asks').length };
+  return { reported, asks: sent.filter(({ type }) => type === 'asks').length };
 }
 
 test('a command whose link is lost is not resent if repeats are refused', async () => {
-  assert.deepEqual(await withLostLink(true), { told: [UNSURE], asks: 1 });
+  assert.deepEqual(await withLostLink(true), { reported: [UNSURE], asks: 1 });
 });
 
 test('a command whose link is lost is resent if repeats are answered', async () => {
-  assert.deepEqual(await withLostLink(false), { told: [], asks: 2 });
+  assert.deepEqual(await withLostLink(false), { reported: [], asks: 2 });
 });
 
 test('a command whose link is lost after its deadline is not resent', async () => {
   const { router, time, routes, sent } = routerOver(NO_SHARDS, false);
-  const told: Answer[] = [];
-  router.execute(0, place([{ id: 't1' }]), 30, { reply: (answer) => void told.push(answer) });
+  const reported: Answer[] = [];
+  router.execute(0, place([{ id: 't1' }]), 30, { reply: (answer) => void reported.push(answer) });
   await time.pass(40);
   router.linkLost('a');
   routes.opened('a', 0, 2);
   await time.pass(1000);
-  assert.deepEqual(told, [TOO_LATE]);
+  assert.deepEqual(reported, [TOO_LATE]);
   assert.equal(sent.length, 1);
 });

@@ -17,7 +17,7 @@ test('three nodes share the shards, and every node accepts every callback', asyn
   const world = await begun();
   world.bettors.bet(1000, 2000);
   await world.time.pass(3000);
-  assert.equal(world.bettors.told.size, 2000);
+  assert.equal(world.bettors.reported.size, 2000);
   assert.equal(world.bettors.asked, 500);
   assert.deepEqual(world.bettors.failures.size, 0);
   const counts = world.living.map((node) => node.serving.length);
@@ -39,7 +39,7 @@ test('a node that shuts down hands over its shards without a failed callback', a
     await world.time.pass(1500);
   }
   await world.time.pass(8000);
-  assert.equal(world.bettors.told.size, 8000);
+  assert.equal(world.bettors.reported.size, 8000);
   assert.deepEqual([...world.bettors.failures], []);
   assert.ok(Math.max(...world.bettors.tookMs) < 300, `longest ${Math.max(...world.bettors.tookMs)}`);
   await world.calm();
@@ -69,7 +69,7 @@ test("followers serve a killed node's shards within a second", async () => {
   assert.ok(world.time.nowMs - killedMs < 1000, `${world.time.nowMs - killedMs} ms`);
   await world.time.pass(6000);
   await world.calm();
-  assert.equal(world.bettors.told.size, 6000);
+  assert.equal(world.bettors.reported.size, 6000);
   world.bettors.check();
 });
 
@@ -200,8 +200,8 @@ test('a new owner that cannot reach the log leaves the shard to another node', a
   const world = await begun({ shards: 2 });
   const shard = 1;
   const owner = world.living.findIndex(({ serving }) => serving.includes(shard));
-  const [heir] = world.living[owner]?.cluster.status?.shards[shard]?.followers ?? [];
-  const cut = world.living.find(({ settings }) => settings.name === heir) as SimulatedNode;
+  const [newOwner] = world.living[owner]?.cluster.status?.shards[shard]?.followers ?? [];
+  const cut = world.living.find(({ settings }) => settings.name === newOwner) as SimulatedNode;
   world.network.cut(cut.tag, serverName(world.store.serverOf(shard)));
   world.kill(owner);
   const killedMs = world.time.nowMs;

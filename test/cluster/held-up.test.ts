@@ -19,9 +19,9 @@ test('memory that fills during a takeover evicts other shards, not the taken one
   const owner = world.living.find(({ serving }) => serving.includes(shard)) as SimulatedNode;
   world.store.onAppend = ({ shard: appended, entries }) => {
     const tag = entries.at(-1)?.head.nonce.slice(0, 8);
-    const heir = world.living.find((node) => node !== owner && node.tag === tag);
-    if (appended !== shard || heir === undefined) return;
-    heir.memory.isFull = true;
+    const newOwner = world.living.find((node) => node !== owner && node.tag === tag);
+    if (appended !== shard || newOwner === undefined) return;
+    newOwner.memory.isFull = true;
     // The server is slow, so several polling rounds happen before it answers.
     world.store.slow(world.store.serverOf(shard), 300, 300);
   };
@@ -37,12 +37,12 @@ test('a new owner without free memory leaves the shard to another node at once',
   const shards = first.serving;
   world.kill(0);
   const killedMs = world.time.nowMs;
-  const heirs = () => world.living[0]?.cluster.status?.shards.filter(({ shard }) => shards.includes(shard)) ?? [];
-  const isPlanned = () => heirs().every(({ planned }) => planned !== first.settings.name);
+  const heldUp = () => world.living[0]?.cluster.status?.shards.filter(({ shard }) => shards.includes(shard)) ?? [];
+  const isPlanned = () => heldUp().every(({ planned }) => planned !== first.settings.name);
   world.store.slow(0, 100, 1000);
   world.store.slow(1, 100, 1000);
   await world.time.until('there are heirs', isPlanned);
-  const full = world.living.find(({ settings }) => settings.name === heirs()[0]?.planned) as SimulatedNode;
+  const full = world.living.find(({ settings }) => settings.name === heldUp()[0]?.planned) as SimulatedNode;
   full.memory.isFull = true;
   await world.time.until('the others serve all', () => world.servedOnce());
   assert.ok(world.time.nowMs - killedMs < 5000, `${world.time.nowMs - killedMs} ms`);
@@ -77,12 +77,12 @@ interface Forgetful {
 
 /** Moves the shard, for an operator, to a node without a link to its owner. Resolves with the time that this took. */
 async function movedWithoutLink(world: World, shard: number, owner: SimulatedNode): Promise<number> {
-  const heir = world.living.find((node) => node !== owner) as SimulatedNode;
-  world.network.cut(owner.tag, heir.tag);
+  const newOwner = world.living.find((node) => node !== owner) as SimulatedNode;
+  world.network.cut(owner.tag, newOwner.tag);
   await world.time.pass(4500);
   const movedMs = world.time.nowMs;
-  heir.process.here(() => void heir.cluster.moveShard(shard, heir.settings.name, 'test'));
-  await world.time.until('it has it', () => heir.serving.includes(shard));
+  newOwner.process.here(() => void newOwner.cluster.moveShard(shard, newOwner.settings.name, 'test'));
+  await world.time.until('it has it', () => newOwner.serving.includes(shard));
   return world.time.nowMs - movedMs;
 }
 

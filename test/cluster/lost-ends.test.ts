@@ -20,9 +20,9 @@ async function begun() {
 
 /** Places one bet, which is acknowledged and which the follower reads. */
 async function bet({ world, follower }: Awaited<ReturnType<typeof begun>>): Promise<void> {
-  const { size } = world.bettors.told;
+  const { size } = world.bettors.reported;
   world.bettors.betOnce();
-  await world.time.until('it was told', () => world.bettors.told.size > size);
+  await world.time.until('it was told', () => world.bettors.reported.size > size);
   const { sequence } = world.store.shard(SHARD).head.lsn;
   const read = () => follower.host.status()[SHARD]?.head?.lsn.sequence ?? 0;
   await world.time.until('the follower has read it', () => read() >= sequence);

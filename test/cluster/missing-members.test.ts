@@ -15,23 +15,23 @@ function viewOf(...tags: readonly string[]): Pick<RegistryView, 'members'> {
   };
 }
 
-const nobody = () => false;
+const never = () => false;
 
 test('a dead member is missing until a member with its name joins', () => {
   const missing = new MissingMembers();
-  missing.look(viewOf('a', 'b'), nobody);
+  missing.look(viewOf('a', 'b'), never);
   missing.look(viewOf('a', 'b'), (tag) => tag === 'b1');
   assert.deepEqual(missing.all, ['b']);
-  missing.look(viewOf('a'), nobody);
+  missing.look(viewOf('a'), never);
   assert.deepEqual(missing.all, ['b'], 'also when the table has forgotten it');
-  missing.look(viewOf('a', 'c', 'b'), nobody);
+  missing.look(viewOf('a', 'c', 'b'), never);
   assert.deepEqual(missing.all, []);
 });
 
 test('a member that announced that it leaves is not missing', () => {
   const missing = new MissingMembers();
-  missing.look(viewOf('a', 'b'), nobody);
-  missing.look(viewOf('a', 'b-'), nobody);
-  missing.look(viewOf('a'), nobody);
+  missing.look(viewOf('a', 'b'), never);
+  missing.look(viewOf('a', 'b-'), never);
+  missing.look(viewOf('a'), never);
   assert.deepEqual(missing.all, []);
 });

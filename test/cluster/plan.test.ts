@@ -71,8 +71,8 @@ test('a shard goes to a member with memory for it, if one exists', () => {
   const after = planned({ members, before, ownerOf, refused, followers: 0 });
   assert.ok(['a', 'c'].includes(after.owners[shard] as string));
   assert.deepEqual(after.owners.with(shard, 'b'), before.owners);
-  const nobody = planned({ members: ['a', 'b', 'c'].map(full), before, ownerOf, refused, followers: 0 });
-  assert.deepEqual(nobody.owners, before.owners);
+  const unplanned = planned({ members: ['a', 'b', 'c'].map(full), before, ownerOf, refused, followers: 0 });
+  assert.deepEqual(unplanned.owners, before.owners);
 });
 
 test('a member without links gets nothing, even before it reports this itself', () => {

@@ -152,10 +152,10 @@ class Restarted {
     const owners = { owners: ['x', 'y', 'z'], followers: [['y'], ['z'], ['x']] };
     const before = planOf(JSON.stringify({ ...owners, format: 1, archiveId }));
     for (const untilMs = this.nowMs + ms; this.nowMs < untilMs; this.nowMs += TICK_MS) {
-      const beats = [...this.members.keys()].map(
+      const heartbeats = [...this.members.keys()].map(
         (tag) => [tag, living.includes(tag) ? `${this.nowMs}` : 'old'] as const,
       );
-      this.watch.heartbeatsRead(new Map(beats), this.nowMs);
+      this.watch.heartbeatsRead(new Map(heartbeats), this.nowMs);
       const plan = this.plans.at(-1) ?? before;
       this.planner.tick({ version: '', members: this.members, drained: new Set(), plan, claims: new Map() }, []);
       await new Promise(setImmediate);

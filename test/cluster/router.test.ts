@@ -11,7 +11,7 @@ import type { BusyAnswer } from '../../src/wallet/rejection.js';
 import { VirtualTime } from '../simulation/virtual-time.js';
 import { CODEC } from '../support/host-deps.js';
 
-const PATIENCE_MS = 3000;
+const TIMEOUT_MS = 3000;
 const PARKED_MAX = 3;
 /** The only shard that requests are for. */
 const SHARD = 0;
@@ -62,7 +62,7 @@ class Bench {
   }
 
   ask(name: string): void {
-    this.router.ask(SHARD, { type: 'read-player', username: name }, this.time.nowMs + PATIENCE_MS, {
+    this.router.ask(SHARD, { type: 'read-player', username: name }, this.time.nowMs + TIMEOUT_MS, {
       reply: (answer) => void this.answers.push({ name, atMs: this.time.nowMs, answer }),
     });
   }
@@ -110,7 +110,7 @@ test('a returned request waits for its shard in its old position', async () => {
 
 test('a returned request is answered at its own deadline while it waits', async () => {
   const bench = await withReturnedRequest();
-  await bench.time.pass(PATIENCE_MS);
+  await bench.time.pass(TIMEOUT_MS);
   assert.deepEqual(bench.answers, [
     { name: 'old', atMs: 3000, answer: TOO_LATE },
     { name: 'young', atMs: 4000, answer: TOO_LATE },
@@ -125,7 +125,7 @@ test('a request behind younger ones at a silent peer is answered at its deadline
   bench.routes.opened('b', SHARD, 2);
   bench.ask('young');
   bench.refuse('old');
-  await bench.time.pass(PATIENCE_MS);
+  await bench.time.pass(TIMEOUT_MS);
   assert.deepEqual(bench.order, ['old to a', 'young to b', 'old to b']);
   assert.deepEqual(bench.answers, [
     { name: 'old', atMs: 3000, answer: TOO_LATE },

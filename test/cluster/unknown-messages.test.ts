@@ -91,7 +91,7 @@ test('no unknown message throws, breaks a link or stops a shard', async () => {
   assert.ok(unknown > known, `${unknown} unknown messages, ${known} known ones`);
   world.bettors.bet(200, 2000);
   await world.time.pass(6000);
-  assert.deepEqual([world.bettors.told.size, ...world.bettors.failures], [400]);
+  assert.deepEqual([world.bettors.reported.size, ...world.bettors.failures], [400]);
   assert.deepEqual(
     world.living.map(({ serving }) => serving.length),
     [2, 2],

@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import { Watch } from '../../src/cluster/watch.js';
 
 /** Reads the heartbeats every 200 ms, from `fromMs` up to but not including `toMs`. */
-function read(watch: Watch, beatAt: (ms: number) => string, fromMs: number, toMs: number): void {
-  for (let ms = fromMs; ms < toMs; ms += 200) watch.heartbeatsRead(new Map([['a', beatAt(ms)]]), ms);
+function read(watch: Watch, counterAt: (ms: number) => string, fromMs: number, toMs: number): void {
+  for (let ms = fromMs; ms < toMs; ms += 200) watch.heartbeatsRead(new Map([['a', counterAt(ms)]]), ms);
 }
 
 test('a member whose heartbeat and link are silent for a second is suspected dead', () => {

@@ -382,20 +382,20 @@ test('appends never overlap, even when a full entry drains the mailbox', async (
   await test.fund('ann', 1000);
   const append = test.wal.append.bind(test.wal);
   const sequences: number[] = [];
-  let flights = 0;
+  let pending = 0;
   test.wal.append = async (appends) => {
-    assert.equal(++flights, 1, 'no flight departs while one is in the air');
+    assert.equal(++pending, 1, 'no append begins while one is pending');
     sequences.push(...appends.flatMap(({ entries }) => entries.map(({ head }) => head.lsn.sequence)));
     await turns(sequences.length % 7);
     const outcomes = await append(appends);
-    flights--;
+    pending--;
     return outcomes;
   };
   const answers = await Promise.all(
     Array.from({ length: 50 }, (_, i) => test.execute(place([{ id: `t${i}`, betAmount: 1 }]))),
   );
   assert.ok(answers.every((answer) => answer.type === 'accepted'));
-  assert.equal(new Set(sequences).size, sequences.length, 'no entry flies twice');
+  assert.equal(new Set(sequences).size, sequences.length, 'no entry is appended twice');
   assert.equal(await test.balance('ann'), 950);
 });
 
@@ -406,8 +406,8 @@ test('replies without events are also limited while the store does not answer', 
   const flying = test.execute(place([{ id: 't' }]));
   await turns(5);
   const later = Array.from({ length: 100 }, () => test.ask(readAnn));
-  const told = await Promise.all([...reads, ...later].map((read) => peek(read)));
-  const overloaded = told.filter((one) => one?.type === 'failed' && one.failure === 'overloaded');
+  const reported = await Promise.all([...reads, ...later].map((read) => peek(read)));
+  const overloaded = reported.filter((one) => one?.type === 'failed' && one.failure === 'overloaded');
   assert.ok(overloaded.length >= 150, `${overloaded.length} were refused at once`);
   test.wal.release();
   assert.equal((await flying).type, 'failed');

@@ -9,10 +9,10 @@ const OK: AppendOutcome = { type: 'ok' };
 /** Group commit with one member. The test controls the event-loop iterations, the clock and the store. */
 class Scene implements FlushMember {
   /** Number of commands in each flush. */
-  readonly flights: number[] = [];
+  readonly flushes: number[] = [];
   readonly landed: string[] = [];
   /** For each release of replies, the number of flushes that had been started by then. */
-  readonly flightsWhenTold: number[] = [];
+  readonly flushesAtRelease: number[] = [];
   readonly pauses: number[] = [];
   nowMs = 0;
   private waiting = 0;
@@ -63,7 +63,7 @@ class Scene implements FlushMember {
 
   takeAppend(): Append | undefined {
     if (this.waiting === 0) return undefined;
-    this.flights.push(this.waiting);
+    this.flushes.push(this.waiting);
     this.again = this.waiting;
     this.waiting = 0;
     return { shard: 0, expected: HEAD, entries: [] };
@@ -75,16 +75,16 @@ class Scene implements FlushMember {
   }
 
   releaseReplies(): void {
-    this.flightsWhenTold.push(this.flights.length);
+    this.flushesAtRelease.push(this.flushes.length);
   }
 }
 
 test('a single command is flushed at the end of its event-loop iteration', () => {
   const scene = new Scene();
   scene.command();
-  assert.deepEqual(scene.flights, []);
+  assert.deepEqual(scene.flushes, []);
   scene.endTurn();
-  assert.deepEqual(scene.flights, [1]);
+  assert.deepEqual(scene.flushes, [1]);
 });
 
 test('a batch grows until an event-loop iteration adds no command', () => {
@@ -93,9 +93,9 @@ test('a batch grows until an event-loop iteration adds no command', () => {
   scene.endTurn();
   scene.command(4);
   scene.endTurn();
-  assert.deepEqual(scene.flights, []);
+  assert.deepEqual(scene.flushes, []);
   scene.endTurn();
-  assert.deepEqual(scene.flights, [7]);
+  assert.deepEqual(scene.flushes, [7]);
 });
 
 test('commands during a flush form the next one', async () => {
@@ -104,11 +104,11 @@ test('commands during a flush form the next one', async () => {
   scene.endTurn();
   scene.command(5);
   scene.endTurn();
-  assert.deepEqual(scene.flights, [1], 'one flight at a time');
+  assert.deepEqual(scene.flushes, [1], 'one flight at a time');
   await scene.arrives();
   scene.endTurn();
   scene.endTurn();
-  assert.deepEqual(scene.flights, [1, 5]);
+  assert.deepEqual(scene.flushes, [1, 5]);
   assert.deepEqual(scene.landed, ['ok']);
 });
 
@@ -118,7 +118,7 @@ test('onQuiet runs only when a flush starts in a quiet event-loop iteration', as
   scene.endTurn();
   assert.equal(scene.quiet, 1);
   await scene.arrives();
-  while (scene.flights.length < 2) {
+  while (scene.flushes.length < 2) {
     scene.command(100);
     scene.endTurn();
   }
@@ -127,11 +127,11 @@ test('onQuiet runs only when a flush starts in a quiet event-loop iteration', as
 
 test('a batch of 16 commands is flushed even if each iteration adds more', () => {
   const scene = new Scene();
-  while (scene.flights.length === 0) {
+  while (scene.flushes.length === 0) {
     scene.command(6);
     scene.endTurn();
   }
-  assert.deepEqual(scene.flights, [18]);
+  assert.deepEqual(scene.flushes, [18]);
 });
 
 test('full batches are flushed before replies are released, and other batches afterwards', async () => {
@@ -140,15 +140,15 @@ test('full batches are flushed before replies are released, and other batches af
   scene.endTurn();
   scene.command(16);
   await scene.arrives();
-  assert.deepEqual(scene.flights, [1, 16]);
-  assert.deepEqual(scene.flightsWhenTold, [2]);
+  assert.deepEqual(scene.flushes, [1, 16]);
+  assert.deepEqual(scene.flushesAtRelease, [2]);
   scene.command(15);
   await scene.arrives();
-  assert.deepEqual(scene.flights, [1, 16]);
-  assert.deepEqual(scene.flightsWhenTold, [2, 2]);
+  assert.deepEqual(scene.flushes, [1, 16]);
+  assert.deepEqual(scene.flushesAtRelease, [2, 2]);
   scene.endTurn();
   scene.endTurn();
-  assert.deepEqual(scene.flights, [1, 16, 15]);
+  assert.deepEqual(scene.flushes, [1, 16, 15]);
 });
 
 test('a batch is flushed after 2 ms even if each iteration adds more', () => {
@@ -158,7 +158,7 @@ test('a batch is flushed after 2 ms even if each iteration adds more', () => {
   scene.endTurn(1.5);
   scene.command();
   scene.endTurn(1.5);
-  assert.deepEqual(scene.flights, [3]);
+  assert.deepEqual(scene.flushes, [3]);
 });
 
 test('a failed append is retried after pauses that grow to 200 ms', async () => {
@@ -212,10 +212,10 @@ class TwoQueues {
     await this.turns();
   }
 
-  async land(flight: string, outcomes: Outcomes = flight.split('+').map(() => OK)): Promise<void> {
-    const land = this.inTheAir.get(flight);
-    assert.ok(land !== undefined, `no flight ${flight}`);
-    this.inTheAir.delete(flight);
+  async land(append: string, outcomes: Outcomes = append.split('+').map(() => OK)): Promise<void> {
+    const land = this.inTheAir.get(append);
+    assert.ok(land !== undefined, `no flight ${append}`);
+    this.inTheAir.delete(append);
     land(outcomes);
     await this.turns();
   }

@@ -56,6 +56,6 @@ test('near the memory limit, tips and debits are refused but credits and repeats
   await accepted(rollback([{ id: 't' }], { id: 'tip back' }));
   await accepted(settle([{ id: 'b', payoutAmount: 30 }], { id: 'next result' }));
   const balance = 100 - 10 - 20 - 10 + 10 + 25 - 10 + 30;
-  const told = { type: 'accepted', before: balance, after: balance, isRepeat: false };
-  assert.deepEqual(await test.execute(commands.checkBalance()), told, 'what was refused has moved nothing');
+  const reported = { type: 'accepted', before: balance, after: balance, isRepeat: false };
+  assert.deepEqual(await test.execute(commands.checkBalance()), reported, 'what was refused has moved nothing');
 });

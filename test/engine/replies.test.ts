@@ -9,9 +9,9 @@ const accepted = (before: number, after: number) => ({ type: 'accepted', before,
 
 /** Places bets of 10 in one append. The reply callback of the second one throws. */
 async function withOneThatThrows(test: TestHost): Promise<Answer[][]> {
-  const told: Answer[][] = [[], [], []];
+  const reported: Answer[][] = [[], [], []];
   test.wal.hold();
-  for (const [i, answers] of told.entries()) {
+  for (const [i, answers] of reported.entries()) {
     test.host.execute(0, place([{ id: `t${i}` }]), Number.POSITIVE_INFINITY, {
       reply: (answer) => {
         answers.push(answer);
@@ -22,7 +22,7 @@ async function withOneThatThrows(test: TestHost): Promise<Answer[][]> {
   await turns(5);
   test.wal.release();
   await turns(20);
-  return told;
+  return reported;
 }
 
 test('a reply callback that throws does not affect other replies of its append', async () => {
@@ -50,7 +50,7 @@ test('a reply callback that throws on a refusal does not affect other refusals',
   await test.take();
   await test.fund('ann', 100);
   test.wal.hold();
-  const told: Answer[] = [];
+  const reported: Answer[] = [];
   const first = test.execute(place([{ id: 't0' }]));
   await turns(5);
   void test.execute(place([{ id: 't1' }]));
@@ -60,10 +60,10 @@ test('a reply callback that throws on a refusal does not affect other refusals',
       throw new Error('a bug');
     },
   });
-  test.host.execute(0, place([{ id: 't3' }]), infinite, { reply: (answer) => void told.push(answer) });
+  test.host.execute(0, place([{ id: 't3' }]), infinite, { reply: (answer) => void reported.push(answer) });
   const paused = test.host.move({ type: 'pause', shard: 0 });
   await turns(5);
-  assert.deepEqual(told, [{ type: 'failed', failure: 'moved' }]);
+  assert.deepEqual(reported, [{ type: 'failed', failure: 'moved' }]);
   test.wal.release();
   assert.equal((await first).type, 'accepted');
   assert.equal((await paused).type, 'still');

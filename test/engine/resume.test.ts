@@ -10,37 +10,37 @@ const { place } = commands;
 const TAG = 'abcdef01';
 
 /** Lets a thread answer requests and die, so that a new thread of the same process can replace it. */
-async function deathOfAThread(): Promise<{ wal: MemoryWal; told: ReadonlyMap<number, Lsn>; next: TestHost }> {
+async function deathOfAThread(): Promise<{ wal: MemoryWal; reported: ReadonlyMap<number, Lsn>; next: TestHost }> {
   const wal = new MemoryWal(randomUUID(), 2);
   const first = await TestHost.started({ wal, ownerTag: TAG });
   await first.fund('ann', 100);
   for (let i = 0; i < 3; i++) await first.execute(place([{ id: `t${i}` }]));
-  return { wal, told: new Map(first.host.durable()), next: new TestHost({ wal, ownerTag: TAG }) };
+  return { wal, reported: new Map(first.host.durable()), next: new TestHost({ wal, ownerTag: TAG }) };
 }
 
 test('a replacement thread has all entries that its predecessor acknowledged', async () => {
-  const { told, next } = await deathOfAThread();
-  await next.host.resume(told);
+  const { reported, next } = await deathOfAThread();
+  await next.host.resume(reported);
   assert.equal(await next.balance('ann'), 70);
 });
 
 test('a replacement thread refuses a log that lacks acknowledged entries', async () => {
-  const { wal, told, next } = await deathOfAThread();
+  const { wal, reported, next } = await deathOfAThread();
   wal.loseTail(0, 1);
-  await assert.rejects(next.host.resume(told), /the log of shard 0 ends at 1-4, but 1-5 has been acknowledged/);
+  await assert.rejects(next.host.resume(reported), /the log of shard 0 ends at 1-4, but 1-5 has been acknowledged/);
   assert.deepEqual(await next.ask({ type: 'read-player', username: 'ann' }), { type: 'failed', failure: 'starting' });
 });
 
 test('a replacement thread gives way to another owner', async () => {
-  const { wal, told, next } = await deathOfAThread();
+  const { wal, reported, next } = await deathOfAThread();
   const other = await TestHost.started({ wal });
-  await assert.rejects(next.host.resume(told), /no longer belongs to this process/);
+  await assert.rejects(next.host.resume(reported), /no longer belongs to this process/);
   assert.equal(next.fenced.length, 1);
   assert.equal(await other.balance('ann'), 70);
 });
 
 test("the dead thread's last append may arrive before the replacement's fence", async () => {
-  const { wal, told, next } = await deathOfAThread();
+  const { wal, reported, next } = await deathOfAThread();
   const late = new TestHost({ wal, ownerTag: TAG });
   const head = wal.head.bind(wal);
   let looks = 0;
@@ -49,19 +49,19 @@ test("the dead thread's last append may arrive before the replacement's fence", 
     if (shard === 1 && ++looks === 1) await late.start();
     return found;
   };
-  await next.host.resume(told);
+  await next.host.resume(reported);
   assert.equal(await next.balance('ann'), 70);
   assert.deepEqual(next.fenced, []);
 });
 
 test('a resume during an outage loses nothing and may be repeated', async () => {
-  const { wal, told, next } = await deathOfAThread();
+  const { wal, reported, next } = await deathOfAThread();
   const head = wal.head.bind(wal);
   const before = await wal.read(0, LSN_ZERO, 100);
   wal.head = async () => {
     throw new Error('the store is away');
   };
-  const resumed = next.host.resume(told);
+  const resumed = next.host.resume(reported);
   await turns(3);
   wal.head = head;
   await resumed;

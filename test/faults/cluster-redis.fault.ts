@@ -44,7 +44,7 @@ for (const what of ['log', 'table'] as const) {
     const victim = await redis.masterOf(slot);
     const killedMs = performance.now();
     await victim.end('SIGKILL');
-    const heir = await replaced(redis, victim, slot);
+    const newOwner = await replaced(redis, victim, slot);
     scene.say(`another master after ${Math.round(performance.now() - killedMs)} ms`);
     // The new master still has a replica, so its shards are served while the former master is down.
     await back(scene, load, performance.now());
@@ -53,7 +53,7 @@ for (const what of ['log', 'table'] as const) {
     await redis.inStep();
     await load.stop();
     scene.say(`longest answer ${longestAnswerMs(load)} ms`);
-    await proveCluster(scene, [load], cluster, logAt(heir), redis.url);
+    await proveCluster(scene, [load], cluster, logAt(newOwner), redis.url);
   });
 }
 
@@ -63,12 +63,12 @@ fault('a stopped master that resumes after an election loses no answered callbac
   await delay(700);
   const zombie = await redis.masterOf(slotOf(0));
   zombie.signal('SIGSTOP');
-  const heir = await replaced(redis, zombie, slotOf(0));
+  const newOwner = await replaced(redis, zombie, slotOf(0));
   zombie.signal('SIGCONT');
   await back(scene, load, performance.now());
   await delay(2000);
   await load.stop();
-  await proveCluster(scene, [load], cluster, logAt(heir), redis.url);
+  await proveCluster(scene, [load], cluster, logAt(newOwner), redis.url);
 });
 
 fault("killing a master and its shards' owner together loses no answered callback", async (scene) => {
@@ -78,11 +78,11 @@ fault("killing a master and its shards' owner together loses no answered callbac
   const owner = Number((await cluster.owners())[0]?.slice(nameOf(0).length - 1));
   const victim = await redis.masterOf(slotOf(0));
   await Promise.all([victim.end('SIGKILL'), cluster.end(owner, 'SIGKILL')]);
-  const heir = await replaced(redis, victim, slotOf(0));
+  const newOwner = await replaced(redis, victim, slotOf(0));
   scene.say(`all shards are served after ${await untilTakenOver(cluster, owner)} ms`);
   await delay(1000);
   await load.stop();
-  await proveCluster(scene, [load], cluster, logAt(heir), redis.url);
+  await proveCluster(scene, [load], cluster, logAt(newOwner), redis.url);
 });
 
 for (const workers of ['0', '1']) {
@@ -101,14 +101,14 @@ for (const workers of ['0', '1']) {
     await delay(500);
     const killedMs = performance.now();
     await Promise.all([victim.end('SIGKILL'), cluster.end(owner, 'SIGKILL')]);
-    const heir = await replaced(redis, victim, slotOf(0));
-    scene.say(`the ${heir === behind ? 'replica that was behind' : 'other replica'} is the new master`);
+    const newOwner = await replaced(redis, victim, slotOf(0));
+    scene.say(`the ${newOwner === behind ? 'replica that was behind' : 'other replica'} is the new master`);
     // The password is wrong for the new master, too, and every answer needs a replica.
     await behind.call('CONFIG', 'SET', 'masterauth', '');
     scene.say(`all shards are served after ${await untilTakenOver(cluster, owner, killedMs)} ms`);
     await delay(1000);
     await load.stop();
-    await proveCluster(scene, [load], cluster, logAt(heir), redis.url);
+    await proveCluster(scene, [load], cluster, logAt(newOwner), redis.url);
   });
 }
 

@@ -161,9 +161,9 @@ describe('a failing disk of the embedded store', { concurrency: true }, () => {
       const said = String(line?.error ?? walletd.errors).split('\n')[0];
       scene.say(`ended with ${child.exitCode ?? child.signalCode} after ${tookMs} ms: ${said}`);
     }
-    const heir = await scene.walletd(store);
+    const newOwner = await scene.walletd(store);
     await load?.stop();
-    scene.say(await prove([load as Load], heir, open(scene, folder)));
+    scene.say(await prove([load as Load], newOwner, open(scene, folder)));
   });
 });
 

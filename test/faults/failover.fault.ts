@@ -69,9 +69,9 @@ async function proveAgain(
   env: Record<string, string> = {},
 ): Promise<void> {
   await walletd.end('SIGKILL');
-  const heir = await scene.walletd(master.url, { ...SNAPSHOTS, ...env });
-  await prove([load], heir, new RawRedis(master));
-  const starts = heir.log.filter(({ msg }) => msg === 'shard recovered').map(({ from }) => from);
+  const newOwner = await scene.walletd(master.url, { ...SNAPSHOTS, ...env });
+  await prove([load], newOwner, new RawRedis(master));
+  const starts = newOwner.log.filter(({ msg }) => msg === 'shard recovered').map(({ from }) => from);
   scene.say(`another owner began with ${starts.join(', ')}`);
 }
 
@@ -220,8 +220,8 @@ fault('a replica lagging beyond the remembered tail stops the shard', async (sce
   await load.stop();
   assert.equal(load.firstAnswerAfter(promotedMs), undefined);
   const [kept = []] = (await until('a file', () => maybeOrphans(scene))).values();
-  const told = load.sent.filter(({ outcome }) => outcome === 'answered');
-  const newest = told.reduce((a, b) => (a.endedMs > b.endedMs ? a : b));
+  const reported = load.sent.filter(({ outcome }) => outcome === 'answered');
+  const newest = reported.reduce((a, b) => (a.endedMs > b.endedMs ? a : b));
   const bytes = kept.reduce((sum, entry) => sum + entry.length, 0);
   assert.ok(bytes > REMEMBERED_BYTES * 0.9 && bytes <= REMEMBERED_BYTES, `${bytes} bytes are kept`);
   assert.ok(
@@ -254,13 +254,13 @@ fault('an owner fenced at a lagging master saves its entries and ends', async (s
 
   const kept = Buffer.concat([...readOrphans(scene.nodeFolder).values()].flat());
   const log = Buffer.concat(await allEntries(new RawRedis(replica)));
-  const told = load.sent.filter(({ outcome }) => outcome === 'answered');
+  const reported = load.sent.filter(({ outcome }) => outcome === 'answered');
   const isLost = ({ body }: { body: { id: string } }) => !log.includes(body.id);
-  const lost = told.filter(isLost);
+  const lost = reported.filter(isLost);
   assert.ok(lost.length > 0, 'the new master lacked something');
   for (const { body } of lost) assert.ok(kept.includes(body.id), `${body.id} was answered, and no file has it`);
   for (const { body, outcome } of next.sent) assert.ok(outcome !== 'answered' || log.includes(body.id));
-  scene.say(`${told.length} answered, ${lost.length} of them not in the new log, all of them in files`);
+  scene.say(`${reported.length} answered, ${lost.length} of them not in the new log, all of them in files`);
   scene.say(describe([next]));
 });
 

@@ -77,12 +77,12 @@ export class Machine {
     };
   }
 
-  async systemctl(verb: string, unit: string): Promise<void> {
+  async systemctl(action: string, unit: string): Promise<void> {
     assert.match(unit, /^walletd(-backup)?$/);
-    if (verb === 'start') await this.start(unit);
-    else if (verb === 'stop') await this.stop(unit);
-    else if (verb === 'reload') process.kill(this.walletd.pid, 'SIGHUP');
-    else assert.fail(`systemctl ${verb} ${unit}`);
+    if (action === 'start') await this.start(unit);
+    else if (action === 'stop') await this.stop(unit);
+    else if (action === 'reload') process.kill(this.walletd.pid, 'SIGHUP');
+    else assert.fail(`systemctl ${action} ${unit}`);
   }
 
   /** Kills walletd like a power failure. */

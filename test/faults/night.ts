@@ -155,8 +155,8 @@ export class Night {
     }
     let said = '';
     for (const script of scriptsOf(command)) {
-      const [word, verb = '', unit = ''] = script.split(' ');
-      if (word === 'systemctl') await machine.systemctl(verb, unit);
+      const [word, action = '', unit = ''] = script.split(' ');
+      if (word === 'systemctl') await machine.systemctl(action, unit);
       else said += await this.shell(step, script, env, yes, exit);
     }
     return said;

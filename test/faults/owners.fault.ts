@@ -53,8 +53,8 @@ for (const workers of ['0', '2']) {
 
     // Send bets to the stopped owner. They wait in its sockets, and it reads them only after its successor's fence.
     const late = new PlatformClient(former.callbackUrl, 5000);
-    const bets = PLAYERS.map((username) => told(late.post('placeBets', bet(username, `late-${username}`))));
-    const reads = PLAYERS.map((username) => told(read(`${former.adminUrl}/v1/players/${username}`)));
+    const bets = PLAYERS.map((username) => reported(late.post('placeBets', bet(username, `late-${username}`))));
+    const reads = PLAYERS.map((username) => reported(read(`${former.adminUrl}/v1/players/${username}`)));
     await delay(200);
     process.kill(former.pid, 'SIGCONT');
     const wokenMs = performance.now();
@@ -91,7 +91,7 @@ async function read(url: string): Promise<{ statusCode: number }> {
 }
 
 /** Describes the outcome of a request in one word. */
-async function told(answer: Promise<{ statusCode: number }>): Promise<string> {
+async function reported(answer: Promise<{ statusCode: number }>): Promise<string> {
   return await answer.then(
     ({ statusCode }) => (statusCode === 50_001 ? 'busy' : `statusCode ${statusCode}`),
     () => 'nothing',

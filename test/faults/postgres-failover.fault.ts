@@ -35,8 +35,8 @@ const isBehind = async ({ adminUrl }: Target) =>
  */
 async function repeatOnce(sent: readonly Sent[], target: Target): Promise<number> {
   const client = new PlatformClient(target.callbackUrl, 10_000);
-  const told = sent.filter(({ outcome }) => outcome === 'answered');
-  const rest = told.filter((_, i) => i % Math.ceil(told.length / REPEATS) === 0);
+  const reported = sent.filter(({ outcome }) => outcome === 'answered');
+  const rest = reported.filter((_, i) => i % Math.ceil(reported.length / REPEATS) === 0);
   let busy = 0;
   const repeat = async () => {
     for (let one = rest.pop(); one !== undefined; one = rest.pop()) {

@@ -132,8 +132,8 @@ fault('a power loss with appendfsync everysec loses unsynced answers', async (sc
   scene.say(`${disk.losePower()} changes had not been synced`);
   await redis.start();
   const { callbacks } = await Books.read(new RawRedis(redis));
-  const told = load.sent.filter(({ outcome }) => outcome === 'answered');
-  const lost = told.filter(({ body }) => !callbacks.has(body.id));
-  assert.ok(lost.length > 0, `all of ${told.length} answers are there: no power was lost`);
-  scene.say(`${lost.length} of ${told.length} answers are lost`);
+  const reported = load.sent.filter(({ outcome }) => outcome === 'answered');
+  const lost = reported.filter(({ body }) => !callbacks.has(body.id));
+  assert.ok(lost.length > 0, `all of ${reported.length} answers are there: no power was lost`);
+  scene.say(`${lost.length} of ${reported.length} answers are lost`);
 });

@@ -50,8 +50,10 @@ replay(10, 'explained differences resolve, and the rest is corrected once', asyn
     .filter(({ endpoint }) => endpoint === 'placeBets')
     .map(({ body, username }) => [body.id.slice(2), username]);
   const others = ids.map(([id = '', username]) => record(id, 'SETTLED', 5, username, 3));
-  const told = ['good', 'less', 'unsettled', 'unknown'].map((id) => record(id, 'SETTLED', id === 'less' ? 14.5 : 2));
-  writeFileSync(history, lines([...others, ...told]));
+  const reported = ['good', 'less', 'unsettled', 'unknown'].map((id) =>
+    record(id, 'SETTLED', id === 'less' ? 14.5 : 2),
+  );
+  writeFileSync(history, lines([...others, ...reported]));
   const night = new Night(machine, 10, {
     ...{ HISTORY: history, PLAYER: 'ann', ID: 'less', TOKEN, OPERATOR_API: walletd.adminUrl },
     SINCE: new Date(Date.now() - 60 * MINUTE_MS).toISOString(),

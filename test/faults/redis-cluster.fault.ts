@@ -61,8 +61,8 @@ async function proveTwice(
   const raw = new RawCluster(cluster, asked);
   scene.say(await prove([load], walletd, raw));
   await walletd.end('SIGKILL');
-  const heir = await scene.walletd(cluster.url, ENV);
-  await prove([load], heir, raw);
+  const newOwner = await scene.walletd(cluster.url, ENV);
+  await prove([load], newOwner, raw);
 }
 
 for (const workers of ['0', '2']) {
@@ -78,14 +78,14 @@ for (const workers of ['0', '2']) {
     const killedMs = performance.now();
     await victim.end('SIGKILL');
     await until('others are served meanwhile', () => load.firstAnswerAfter(killedMs + 100));
-    const heir = await replaced(cluster, victim, 0);
+    const newOwner = await replaced(cluster, victim, 0);
     const electedMs = performance.now();
     scene.say(`another master after ${Math.round(electedMs - killedMs)} ms`);
     scene.say(await back(load, electedMs));
     await delay(700);
     await load.stop();
     scene.say(`healed ${walletd.log.filter(({ code }) => code === HEALED).length} shards`);
-    await proveTwice(scene, load, walletd, cluster, heir);
+    await proveTwice(scene, load, walletd, cluster, newOwner);
   });
 }
 
@@ -94,12 +94,12 @@ rareFault('a stopped master that resumes after an election loses nothing answere
   await delay(700);
   const zombie = await masterOf(cluster, 0);
   zombie.signal('SIGSTOP');
-  const heir = await replaced(cluster, zombie, 0);
+  const newOwner = await replaced(cluster, zombie, 0);
   zombie.signal('SIGCONT');
   scene.say(await back(load, performance.now()));
   await delay(1500);
   await load.stop();
-  await proveTwice(scene, load, walletd, cluster, heir);
+  await proveTwice(scene, load, walletd, cluster, newOwner);
 });
 
 fault('moving slots under load loses, repeats and refuses nothing', async (scene) => {

@@ -41,7 +41,7 @@ const TIMEOUT_MS = 240_000;
  * its first entry.
  */
 const EAGER = { WALLETD_SHARDS: '2', WALLETD_SNAPSHOTS_EVERY_SECONDS: '1', WALLETD_SNAPSHOTS_KEEP: '100' };
-const PATIENCE = { attemptsMax: 1, log: silentLogger, delay: async () => {} };
+const RETRY_POLICY = { attemptsMax: 1, log: silentLogger, delay: async () => {} };
 const UNITS = 10_000;
 const REVERSING: ReadonlySet<string> = new Set(['cancelBets', 'cancelTips', 'voidSettled']);
 const REVERSED = 20_003;
@@ -281,7 +281,7 @@ async function restoreAt(from: string, to: string, at: At): Promise<boolean> {
     await store.close();
   }
   function into(frames: Frames) {
-    return restoreFrames(frames, restoreTargetOf(store), { openFormats, at, retryPolicy: PATIENCE });
+    return restoreFrames(frames, restoreTargetOf(store), { openFormats, at, retryPolicy: RETRY_POLICY });
   }
 }
 

@@ -123,9 +123,9 @@ fault('SIGTERM while Redis hangs ends walletd in five seconds without loss', asy
   await delay(500);
   redis.signal('SIGSTOP');
   await delay(300);
-  const toldMs = performance.now();
+  const answeredMs = performance.now();
   await walletd.end('SIGTERM');
-  const tookMs = Math.round(performance.now() - toldMs);
+  const tookMs = Math.round(performance.now() - answeredMs);
   assert.ok(tookMs < ENDED_MS, `${tookMs} ms`);
   await load.stop();
   redis.signal('SIGCONT');
@@ -149,9 +149,9 @@ for (const [workers, traffic] of [
     if (traffic === 'without traffic') await load.stop();
     await redis.end('SIGKILL');
     await delay(300);
-    const toldMs = performance.now();
+    const answeredMs = performance.now();
     await walletd.end('SIGTERM');
-    const tookMs = Math.round(performance.now() - toldMs);
+    const tookMs = Math.round(performance.now() - answeredMs);
     await load.stop();
     const kept = Buffer.concat([...readOrphans(scene.nodeFolder).values()].flat());
     const answered = load.sent.filter(({ outcome }) => outcome === 'answered');

@@ -91,8 +91,8 @@ fault('shards of a dead worker return, but not after two deaths a minute', async
   assert.equal(firstAnswerOf(next, isDoomed, stoppedMs), undefined, 'a stopped shard answers nothing');
   assert.ok(node.log.includes('worker-died-twice'));
 
-  const heir = await scene.walletd(redis.url);
-  scene.say(await prove([load, next], heir, new RawRedis(redis)));
+  const newOwner = await scene.walletd(redis.url);
+  scene.say(await prove([load, next], newOwner, new RawRedis(redis)));
 });
 
 fault('shards of a worker that dies during a Redis hang return with Redis', async (scene) => {

@@ -48,8 +48,8 @@ faultOnEachStore('an owner replaced during its snapshot changes nothing in the s
     const said = sleeper.log.filter(({ msg }) => /^snapshot (taken|abandoned)$/.test(msg));
     scene.say(`before ${what}: ${said.map(({ msg, reason }) => reason ?? msg)}; ended after ${tookMs} ms`);
   }
-  const heir = await scene.walletd(place.url, ENV);
-  scene.say(await prove(loads, heir, witness));
+  const newOwner = await scene.walletd(place.url, ENV);
+  scene.say(await prove(loads, newOwner, witness));
   await witness.stop();
 });
 

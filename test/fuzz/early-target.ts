@@ -14,7 +14,7 @@ import { type Besieged, countStatuses } from './target.js';
 
 const BODY_BYTES_MAX = 1024 * 1024;
 /** Maximum wait for an answer. Node limits a request to 5 s; the rest is extra time for a busy machine. */
-const PATIENCE_MS = 20_000;
+const TIMEOUT_MS = 20_000;
 const BAD = /"level":"(?:error|fatal)"/;
 
 /** A walletd that waits for its store during the attacks. It must start once the store is available. */
@@ -59,7 +59,7 @@ export class EarlyTarget implements Besieged {
   }
 
   callers(): Honest {
-    return new Prober(this.url, { '/livez': 200, '/readyz': 503 }, PATIENCE_MS);
+    return new Prober(this.url, { '/livez': 200, '/readyz': 503 }, TIMEOUT_MS);
   }
 
   async suffer(sendings: readonly Sending[]): Promise<void> {
@@ -97,7 +97,7 @@ export class EarlyTarget implements Besieged {
 
   private async sufferOne(sending: Sending): Promise<void> {
     this.connections++;
-    const result = await exchange(this.port, sending, PATIENCE_MS);
+    const result = await exchange(this.port, sending, TIMEOUT_MS);
     countStatuses(this.statuses, result);
     checkPlain(result);
   }

@@ -15,14 +15,14 @@ export interface Exchange {
 }
 
 /** Sends to one connection. Throws a `Finding` if the server does not answer within `patienceMs`. */
-export async function exchange(port: number, sending: Sending, patienceMs: number): Promise<Exchange> {
+export async function exchange(port: number, sending: Sending, timeoutMs: number): Promise<Exchange> {
   const connection = new Connection(port, sending);
   try {
     await connection.send();
-    const isInTime = await connection.end(patienceMs);
+    const isInTime = await connection.end(timeoutMs);
     const result = connection.result();
     if (isInTime) return result;
-    throw new Finding(`neither an answer nor a close in ${patienceMs} ms`, sending.parts, result.received);
+    throw new Finding(`neither an answer nor a close in ${timeoutMs} ms`, sending.parts, result.received);
   } finally {
     connection.leave();
   }
@@ -69,13 +69,13 @@ class Connection {
   }
 
   /** Ends the connection as planned. Returns false if the answers were still incomplete after `patienceMs`. */
-  async end(patienceMs: number): Promise<boolean> {
+  async end(timeoutMs: number): Promise<boolean> {
     const { ending, requests, areSound } = this.sending;
     const isAnswered = () => this.parser.answers.length >= requests.length;
     if (ending === 'vanishes' || ending === 'resets') return true;
     if (ending === 'half-closes') this.socket.end();
-    if (ending === 'outstays') return await this.until(() => false, patienceMs);
-    if (areSound && requests.length > 0) return await this.until(isAnswered, patienceMs);
+    if (ending === 'outstays') return await this.until(() => false, timeoutMs);
+    if (areSound && requests.length > 0) return await this.until(isAnswered, timeoutMs);
     await this.until(() => false, MOMENT_MS);
     return true;
   }

@@ -20,7 +20,7 @@ export interface Table {
   readonly callbackUrl: string;
   readonly adminUrl: string;
   readonly adminHeaders: Headers;
-  readonly patienceMs: number;
+  readonly timeoutMs: number;
   signatureOf(body: string): Headers;
 }
 
@@ -40,7 +40,7 @@ export class HonestPlayer implements Honest {
     private readonly table: Table,
     private readonly stop: AbortSignal,
   ) {
-    this.client = new PlatformClient(table.callbackUrl, table.patienceMs, (body) => table.signatureOf(body));
+    this.client = new PlatformClient(table.callbackUrl, table.timeoutMs, (body) => table.signatureOf(body));
   }
 
   /** Plays at least one player from creation to end. Throws a `Finding` at a wrong answer. */
@@ -90,13 +90,13 @@ export class HonestPlayer implements Honest {
   }
 
   private async operate(method: string, path: string, body: object | undefined, expected: object): Promise<void> {
-    const { adminUrl, adminHeaders, patienceMs } = this.table;
+    const { adminUrl, adminHeaders, timeoutMs } = this.table;
     await this.expect(`${method} ${path}`, expected, async () => {
-      const signal = AbortSignal.timeout(patienceMs);
+      const signal = AbortSignal.timeout(timeoutMs);
       const headers = body === undefined ? adminHeaders : { ...adminHeaders, 'Content-Type': 'application/json' };
       const init = { method, headers, signal, body: body === undefined ? null : JSON.stringify(body) };
       const response = await fetch(adminUrl + path, init).catch(() => undefined);
-      if (signal.aborted) throw new Finding(`${method} ${path} was not answered in ${patienceMs} ms`);
+      if (signal.aborted) throw new Finding(`${method} ${path} was not answered in ${timeoutMs} ms`);
       const answer = (await response?.json().catch(() => undefined)) as object | undefined;
       return answer === undefined || response?.status === 503 ? undefined : withoutRepeated(answer);
     });

@@ -32,7 +32,7 @@ export class Prober implements Honest {
   constructor(
     private readonly url: string,
     private readonly expected: Readonly<Record<string, number>>,
-    private readonly patienceMs: number,
+    private readonly timeoutMs: number,
   ) {}
 
   async play(goesOn: GoesOn): Promise<void> {
@@ -63,7 +63,7 @@ export class Prober implements Honest {
 
   /** Uses a new connection, because a kept-alive connection may be closed as idle at the moment when it is reused. */
   private async statusOf(path: string): Promise<number | undefined> {
-    const sent = get(this.url + path, { agent: false, signal: AbortSignal.timeout(this.patienceMs) });
+    const sent = get(this.url + path, { agent: false, signal: AbortSignal.timeout(this.timeoutMs) });
     const [response] = (await once(sent, 'response')) as [IncomingMessage];
     response.resume();
     await once(response, 'end');

@@ -96,8 +96,8 @@ export class Judge {
     // The root leads to the console, and reveals nothing else.
     if (status === 302 && text === '') return undefined;
     const line = requests[n];
-    const isForAnybody = HEALTH.test(line?.target ?? '') || BAD_URL.test(text);
-    if (this.isGuarded && !isAuthentic && status !== 401 && status !== 429 && !isForAnybody) {
+    const isPublic = HEALTH.test(line?.target ?? '') || BAD_URL.test(text);
+    if (this.isGuarded && !isAuthentic && status !== 401 && status !== 429 && !isPublic) {
       return `a call without a token was looked at: HTTP ${status}`;
     }
     if (line?.method === 'HEAD') return undefined;

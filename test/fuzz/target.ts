@@ -147,7 +147,7 @@ export class Target implements Besieged {
     const probed = { '/livez': 200, '/readyz': 200 };
     return new Company([
       new HonestPlayer(this.table, stop),
-      new Prober(`http://127.0.0.1:${health}`, probed, this.patienceMs),
+      new Prober(`http://127.0.0.1:${health}`, probed, this.timeoutMs),
     ]);
   }
 
@@ -157,11 +157,11 @@ export class Target implements Besieged {
     const { secrets } = this.kind;
     const key = secrets && createSecretKey(secrets.signatureKey, 'utf8');
     const signatureOf = (body: string) => (key === undefined ? {} : signedHeaders(key, body));
-    const { patienceMs } = this;
-    return { callbackUrl, adminUrl, adminHeaders: headersFor(this.kind), patienceMs, signatureOf };
+    const { timeoutMs } = this;
+    return { callbackUrl, adminUrl, adminHeaders: headersFor(this.kind), timeoutMs: timeoutMs, signatureOf };
   }
 
-  private get patienceMs(): number {
+  private get timeoutMs(): number {
     return this.kind.requestDeadlineMs + MARGIN_MS;
   }
 
@@ -227,8 +227,8 @@ export class Target implements Besieged {
     this.connections++;
     this.last.push(sending);
     if (this.last.length > LAST_SENDINGS) this.last.shift();
-    const patienceMs = sending.ending === 'outstays' ? IDLE_MS + MARGIN_MS : this.patienceMs;
-    const result = await exchange(this.portOf(sending.to), sending, patienceMs);
+    const timeoutMs = sending.ending === 'outstays' ? IDLE_MS + MARGIN_MS : this.timeoutMs;
+    const result = await exchange(this.portOf(sending.to), sending, timeoutMs);
     countStatuses(this.statuses, result);
     this.judge.check(result);
   }

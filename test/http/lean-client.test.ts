@@ -14,14 +14,14 @@ before(async () => {
 });
 after(() => node.close());
 
-type Told = readonly [status: number, statusCode: unknown, after?: unknown];
+type Reported = readonly [status: number, statusCode: unknown, after?: unknown];
 
 async function post(endpoint: string, body: object): Promise<Record<string, unknown> & { status: number }> {
   const response = await fetch(`${node.callbackUrl}/${endpoint}`, { method: 'POST', body: JSON.stringify(body) });
   return { status: response.status, ...((await response.json()) as Record<string, unknown>) };
 }
 
-async function told(endpoint: string, body: object): Promise<Told> {
+async function reported(endpoint: string, body: object): Promise<Reported> {
   const { status, statusCode, balanceAfter, balance } = await post(endpoint, body);
   return statusCode === 0 ? [status, statusCode, balanceAfter ?? balance] : [status, statusCode];
 }
@@ -60,14 +60,14 @@ const LACKING = MESSAGES.length - COMPLETE.length;
 
 async function assertNothingMoves(): Promise<void> {
   for (const [endpoint, body] of MESSAGES) {
-    await told(endpoint, body);
+    await reported(endpoint, body);
     assert.equal(await balanceOf(node.adminUrl, 'ann'), LAST, endpoint);
   }
 }
 
 test('an older store refuses messages that lack a field', async () => {
   for (const [endpoint, body] of MESSAGES.filter(([one]) => !COMPLETE.includes(one))) {
-    assert.deepEqual(await told(endpoint, body), [400, 40003], endpoint);
+    assert.deepEqual(await reported(endpoint, body), [400, 40003], endpoint);
   }
   const { reason } = await post('placeBets', {});
   assert.equal(reason, undefined);
@@ -77,7 +77,7 @@ test('an older store refuses messages that lack a field', async () => {
 test('all twelve messages of a client without optional fields are executed', async () => {
   await node.restart({ 'decisions.version': 2 });
   for (const [endpoint, body, after] of MESSAGES) {
-    assert.deepEqual(await told(endpoint, body), [200, 0, after], `${endpoint} ${JSON.stringify(body)}`);
+    assert.deepEqual(await reported(endpoint, body), [200, 0, after], `${endpoint} ${JSON.stringify(body)}`);
   }
 });
 
@@ -97,7 +97,7 @@ test('repeats move no money, and the same messages with all fields count as repe
     ['settleBets', settled],
     ['winRewards', lean('winRewards', 4, full)],
   ] as const) {
-    await told(endpoint, body);
+    await reported(endpoint, body);
     assert.equal(await balanceOf(node.adminUrl, 'ann'), LAST, endpoint);
   }
 });
@@ -108,7 +108,7 @@ test('after a restart, repeats move nothing on any endpoint, under both versions
     await node.restart({ 'decisions.version': version });
     for (const [from, body] of MESSAGES) {
       for (const to of ENDPOINTS.filter((one) => one !== from)) {
-        const [status] = await told(to, body);
+        const [status] = await reported(to, body);
         assert.ok(status !== 503, `${from} sent to ${to}`);
         assert.equal(await balanceOf(node.adminUrl, 'ann'), LAST, `${from} sent to ${to}`);
       }

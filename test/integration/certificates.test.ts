@@ -105,7 +105,7 @@ test('unusable files keep the current certificate and log a warning', async () =
 test("a certificate's expiry is logged at the start and is a metric", async () => {
   const line = await walletd.waitFor(({ code }) => code === 'certificate-ends');
   assert.match(
-    String(line.concern),
+    String(line.reason),
     /served\.test\.crt \(tls\.certificateFile\) ends at 20\S+Z: put a new one there, and send SIGHUP/,
   );
 });

@@ -82,8 +82,8 @@ describe('two nodes on one Redis', () => {
     await until('it may have some', async () => nodeIn(await statusOf(second), 'node-0')?.state === 'up');
     assert.equal((await runCommand(['cluster', 'move', '2', 'node-0'], env)).status, 0);
     await until('it has it', async () => (await statusOf(second)).shards[2]?.owner === 'node-0');
-    const nobody = await runCommand(['cluster', 'move', '2', 'node-7'], env);
-    assert.match(nobody.stderr, /the cluster has no node node-7/);
+    const unknown = await runCommand(['cluster', 'move', '2', 'node-7'], env);
+    assert.match(unknown.stderr, /the cluster has no node node-7/);
     const none = await runCommand(['cluster', 'move', '9', 'node-0'], env);
     assert.match(none.stderr, /there is no shard 9: shards are numbered 0 to 3/);
   });

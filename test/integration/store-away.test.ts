@@ -76,8 +76,8 @@ test('a start on a Redis at its connection limit waits for a free connection', a
 test('the start fails if Redis is unreachable, unsuitable or refuses', async () => {
   const redis = await RedisServer.start();
   const port = await freePort();
-  const nobody = nodeOn(`redis://127.0.0.1:${port}`, 0, { storeWaitSeconds: 0 });
-  await assert.rejects(nobody.open(), /ECONNREFUSED/);
+  const unreachable = nodeOn(`redis://127.0.0.1:${port}`, 0, { storeWaitSeconds: 0 });
+  await assert.rejects(unreachable.open(), /ECONNREFUSED/);
   const stranger = nodeOn(`redis://somebody:wrong@127.0.0.1:${redis.port}`, 0);
   await assert.rejects(stranger.open(), /does not accept the user or password in WALLETD_STORE/);
   await redis.call('REPLICAOF', '127.0.0.1', port);
@@ -93,7 +93,7 @@ test('the start fails if Redis is unreachable, unsuitable or refuses', async () 
   const ended = [stranger, misled, notSentinel, notRedis];
   assert.ok(!ended.some(({ lines }) => lines.some((line) => line.startsWith('waiting'))), 'without waiting');
   await redis.destroy();
-  for (const { folder } of [nobody, ...ended]) folder.remove();
+  for (const { folder } of [unreachable, ...ended]) folder.remove();
 });
 
 test('a start whose operator API port is in use creates no store', async () => {

@@ -133,9 +133,9 @@ test('replay starts from the first undamaged snapshot and reports the damaged on
   const { store, manifest } = await fuzzyStore();
   const newer = await store.snapshot();
   store.wal.snapshotsOf(0).damageChunk(newer.id, 0);
-  const told: string[] = [];
-  const replay = await firstReplay([newer, manifest], store.reader, ({ id }) => void told.push(id));
-  assert.deepEqual([replay?.manifest?.id, told], [manifest.id, [newer.id]]);
+  const reported: string[] = [];
+  const replay = await firstReplay([newer, manifest], store.reader, ({ id }) => void reported.push(id));
+  assert.deepEqual([replay?.manifest?.id, reported], [manifest.id, [newer.id]]);
   assert.equal(await firstReplay([newer], store.reader, () => {}), undefined);
   const snapshots = { ...store.reader.snapshots, readChunks: () => Promise.reject(new Error('the store is away')) };
   await assert.rejects(

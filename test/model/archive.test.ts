@@ -123,7 +123,7 @@ async function listed(host: TestHost, username: string): Promise<object[]> {
     .sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
 }
 
-function told(answer: Answer): ReferenceAnswer {
+function reported(answer: Answer): ReferenceAnswer {
   return answer.type === 'accepted'
     ? { code: 0, before: answer.before, after: answer.after }
     : { code: FAILURES[answer.failure].statusCode };
@@ -176,7 +176,7 @@ async function play(place: Place, steps: readonly Step[], ends: readonly End[], 
       past.push(command);
       const expected = reference.answer(command, moving.clock.nowMs);
       const [actual, unmoved] = await Promise.all([moving.execute(command), still.execute(command)]);
-      assert.deepEqual(told(actual), expected);
+      assert.deepEqual(reported(actual), expected);
       assert.deepEqual(actual, unmoved);
     }
     if (step.type !== 'restart' && n % STEPS_PER_MOVE > 0) continue;

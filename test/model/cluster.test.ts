@@ -1,5 +1,5 @@
 import { test } from 'node:test';
-import { trouble } from '../simulation/trouble.js';
+import { injectFaults } from '../simulation/faults.js';
 import { World, type WorldSettings } from '../simulation/world.js';
 
 /*
@@ -28,7 +28,7 @@ for (let seed = SEED; seed < SEED + RUNS; seed++) {
       },
       async (world) => {
         world.bettors.bet(200, FAULTS_MS);
-        return await trouble(world, FAULTS_MS);
+        return await injectFaults(world, FAULTS_MS);
       },
     ));
 }

@@ -35,14 +35,14 @@ test('a round counts as unchanged exactly when its serialized bytes are the same
         domain.nowMs += elapsedMs;
         for (const { username, rounds } of looked) {
           const wallet = domain.wallet(username);
-          const told = unchangedRounds(wallet, rounds, beforeMs);
+          const reported = unchangedRounds(wallet, rounds, beforeMs);
           const same = rounds.filter(({ productId, roundId, image }) => {
             const round = wallet.round(productId, roundId);
             return round !== undefined && serializeRound(wallet, round).equals(image);
           });
           changed.count += rounds.length - same.length;
           assert.deepEqual(
-            told,
+            reported,
             same.map(({ productId, roundId }) => ({ productId, roundId })),
           );
         }

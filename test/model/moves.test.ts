@@ -72,7 +72,7 @@ class World {
   readonly wal = new MemoryWal('11111111-2222-3333-4444-555555555555', 1);
   private readonly nodes: TestHost[] = [];
   /** First answers by id. */
-  readonly told = new Map<string, { readonly before: number; readonly after: number }>();
+  readonly reported = new Map<string, { readonly before: number; readonly after: number }>();
   /** Ids of commands of which the outcome of an attempt is unknown. */
   readonly doubtful = new Set<string>();
   readonly asked = new Set<string>();
@@ -128,10 +128,10 @@ class World {
     }
     this.noteAcknowledged(node);
     const { before, after, isRepeat } = answer;
-    const first = this.told.get(id);
+    const first = this.reported.get(id);
     if (first === undefined) {
       assert.ok(!isRepeat || this.doubtful.has(id) || this.asked.has(id), 'a repeat is of something that was asked');
-      this.told.set(id, { before, after });
+      this.reported.set(id, { before, after });
     } else {
       assert.ok(isRepeat, `${id} was carried out twice`);
     }
@@ -258,10 +258,10 @@ class World {
     }
     const inLog = new Set(ids);
     assert.equal(inLog.size, ids.length, 'each id is in the log once');
-    for (const id of this.told.keys()) assert.ok(inLog.has(id), `${id} was told, and is not in the log`);
+    for (const id of this.reported.keys()) assert.ok(inLog.has(id), `${id} was told, and is not in the log`);
     for (const id of inLog) {
       assert.ok(
-        this.told.has(id) || this.doubtful.has(id),
+        this.reported.has(id) || this.doubtful.has(id),
         `${id} is in the log, and every attempt was surely not done`,
       );
     }

@@ -69,12 +69,12 @@ test('a healthy node has no alerts', () => {
 test('alerts are readable sentences, most severe first', () => {
   const stopped = { ...SHARD, state: 'stopped', watermarks: null, reason: 'a hole in its log' };
   const filling = { isUp: true, bytes: 95, freeBytes: 5, appendP99Ms: null };
-  const troubles = activeAlerts({ ...HEALTHY, store: filling, shards: [stopped] }, NOTHING, 0);
+  const alerts = activeAlerts({ ...HEALTHY, store: filling, shards: [stopped] }, NOTHING, 0);
   assert.deepEqual(
-    troubles.map(({ urgency }) => urgency),
+    alerts.map(({ urgency }) => urgency),
     ['now', 'soon'],
   );
-  assert.equal(troubles[0]?.what, 'Shard 3 is stopped: a hole in its log');
+  assert.equal(alerts[0]?.what, 'Shard 3 is stopped: a hole in its log');
 });
 
 test('a node that executes callbacks of its own says that it is warming up', () => {

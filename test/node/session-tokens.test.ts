@@ -8,7 +8,7 @@ import { WalletdProcess } from '../support/walletd-process.js';
 
 const TOKEN = 'kX9-the-token-of-a-game';
 const WRONG = 'kX9-somebody-elses-token';
-const PATIENCE_MS = 10_000;
+const TIMEOUT_MS = 10_000;
 
 test("a session's token appears in no log, answer or store file", async (t) => {
   const folder = makeTempFolder();
@@ -33,7 +33,7 @@ test("a session's token appears in no log, answer or store file", async (t) => {
   assert.equal(await operate('PUT', '/session', { token: TOKEN, surplus: TOKEN }), 400);
   assert.equal(await operate('GET', ''), 200);
   assert.equal(await operate('GET', '/operations'), 200);
-  const client = new PlatformClient(walletd.callbackUrl, PATIENCE_MS);
+  const client = new PlatformClient(walletd.callbackUrl, TIMEOUT_MS);
   const codes: number[] = [];
   for (const [n, sessionToken] of [TOKEN, WRONG, [TOKEN], undefined].entries()) {
     const answer = await client.post('placeBets', { ...bet('ann', `b${n}`), sessionToken });
@@ -43,13 +43,13 @@ test("a session's token appears in no log, answer or store file", async (t) => {
   client.close();
   assert.deepEqual(codes, [0, 30_001, 30_001, 30_001]);
   await walletd.end('SIGTERM');
-  const told = [...answers, walletd.errors, ...walletd.log.map((line) => JSON.stringify(line))].join('\n');
+  const reported = [...answers, walletd.errors, ...walletd.log.map((line) => JSON.stringify(line))].join('\n');
   assert.ok(
     walletd.log.some((line) => JSON.stringify(line).includes('placeBets')),
     'callbacks were logged',
   );
   for (const secret of [TOKEN, WRONG]) {
-    assert.ok(!told.includes(secret), `${secret} was told`);
+    assert.ok(!reported.includes(secret), `${secret} was told`);
     for (const file of readdirSync(folder.path, { recursive: true, withFileTypes: true })) {
       if (!file.isFile()) continue;
       const bytes = readFileSync(join(file.parentPath, file.name));

@@ -6,8 +6,8 @@ import { fileURLToPath } from 'node:url';
 const PROGRAM = fileURLToPath(new URL('../support/exhausted-verifier.js', import.meta.url));
 
 test('a verification whose process cannot start fails, and the node continues', () => {
-  const told = execFileSync('sh', ['-c', 'ulimit -n 64; exec "$0" "$1"', process.execPath, PROGRAM], {
+  const reported = execFileSync('sh', ['-c', 'ulimit -n 64; exec "$0" "$1"', process.execPath, PROGRAM], {
     encoding: 'utf8',
   });
-  assert.match(told, /"type":"failed","reason":"its process cannot be started: .*EMFILE/);
+  assert.match(reported, /"type":"failed","reason":"its process cannot be started: .*EMFILE/);
 });

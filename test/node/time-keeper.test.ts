@@ -24,7 +24,7 @@ function keeping({ recordedMs, confirmedOn, logMs = 0 }: Around = {}) {
     monotonicMs: 0,
     logMs,
     cluster: undefined as ClusterWitnesses | undefined,
-    told: undefined as ConfirmedTime | undefined,
+    reported: undefined as ConfirmedTime | undefined,
     writtenMs: undefined as number | undefined,
     codes: [] as unknown[],
   };
@@ -46,7 +46,7 @@ function keeping({ recordedMs, confirmedOn, logMs = 0 }: Around = {}) {
         },
       ],
       confirmTime: (confirmed) => {
-        around.told = confirmed;
+        around.reported = confirmed;
       },
     },
     cluster: () => around.cluster,
@@ -80,20 +80,20 @@ function keeping({ recordedMs, confirmedOn, logMs = 0 }: Around = {}) {
 test('if the log is empty, a node trusts its clock', () => {
   const { around, keeper, pass } = keeping();
   keeper.start(0);
-  assert.deepEqual(around.told, { timeMs: NOW_MS, retentionMs: RETENTION_MS });
+  assert.deepEqual(around.reported, { timeMs: NOW_MS, retentionMs: RETENTION_MS });
   pass(HOUR_MS);
-  assert.equal(around.told?.timeMs, NOW_MS + HOUR_MS);
+  assert.equal(around.reported?.timeMs, NOW_MS + HOUR_MS);
   assert.deepEqual(around.codes, []);
 });
 
 test('a single node whose clock is 200 days ahead relies on its log', () => {
   const { around, keeper, pass } = keeping();
   keeper.start(NOW_MS - 200 * DAY_MS);
-  assert.equal(around.told?.timeMs, NOW_MS - 200 * DAY_MS);
+  assert.equal(around.reported?.timeMs, NOW_MS - 200 * DAY_MS);
   assert.deepEqual(around.codes, ['clock-unconfirmed']);
   assert.equal(keeper.measures.unconfirmedMs, 200 * DAY_MS);
   pass(HOUR_MS);
-  assert.equal(around.told?.timeMs, NOW_MS - 199 * DAY_MS, 'a day in an hour');
+  assert.equal(around.reported?.timeMs, NOW_MS - 199 * DAY_MS, 'a day in an hour');
   assert.deepEqual(around.codes, ['clock-unconfirmed'], 'logged once');
 });
 
@@ -102,7 +102,7 @@ test('the errors of several restarts with a wrong clock do not add up', () => {
   const { around, keeper } = keeping({ recordedMs, logMs: NOW_MS });
   // The previous start wrote the log time under the same wrong clock, so the log time does not confirm the clock.
   keeper.start(NOW_MS);
-  assert.equal(around.told?.timeMs, recordedMs);
+  assert.equal(around.reported?.timeMs, recordedMs);
 });
 
 test('confirmed time is recorded for the next start', () => {
@@ -118,31 +118,31 @@ test('setting the clock back for a moment does not undo the confirmed time', () 
   keeper.start(0);
   around.wallMs = 0;
   pass(10_000);
-  assert.equal(around.told?.timeMs, 10_000);
+  assert.equal(around.reported?.timeMs, 10_000);
   around.wallMs = NOW_MS + 10_000;
   pass(0);
-  assert.equal(around.told?.timeMs, NOW_MS + 10_000);
+  assert.equal(around.reported?.timeMs, NOW_MS + 10_000);
 });
 
 test('a cluster counts its peers and uses their longest retention', () => {
   const { around, keeper, pass } = keeping({ recordedMs: NOW_MS });
   around.cluster = { peersMs: [NOW_MS - 200 * DAY_MS], retentionsMs: [120 * DAY_MS, 10 * DAY_MS] };
   keeper.start();
-  assert.deepEqual(around.told, { timeMs: NOW_MS - 200 * DAY_MS, retentionMs: 120 * DAY_MS });
+  assert.deepEqual(around.reported, { timeMs: NOW_MS - 200 * DAY_MS, retentionMs: 120 * DAY_MS });
   around.cluster = { peersMs: [NOW_MS], retentionsMs: [undefined] };
   pass(0);
-  assert.deepEqual(around.told, { timeMs: NOW_MS, retentionMs: Number.POSITIVE_INFINITY });
+  assert.deepEqual(around.reported, { timeMs: NOW_MS, retentionMs: Number.POSITIVE_INFINITY });
 });
 
 test('an operator who names the date confirms the clock', () => {
   const ahead = { recordedMs: NOW_MS - 200 * DAY_MS };
   const right = keeping({ ...ahead, confirmedOn: '2026-11-27' });
   right.keeper.start();
-  assert.equal(right.around.told?.timeMs, NOW_MS);
+  assert.equal(right.around.reported?.timeMs, NOW_MS);
   assert.deepEqual(right.around.codes, []);
   const wrong = keeping({ ...ahead, confirmedOn: '2026-05-11' });
   wrong.keeper.start();
-  assert.equal(wrong.around.told?.timeMs, NOW_MS - 200 * DAY_MS, 'the clock disagrees with the calendar');
+  assert.equal(wrong.around.reported?.timeMs, NOW_MS - 200 * DAY_MS, 'the clock disagrees with the calendar');
 });
 
 test('log time ahead of the clock is logged once and measured', () => {

@@ -31,11 +31,11 @@ class OldPeer {
       this.isClosed = true;
     });
     socket.on('error', () => {});
-    if (socket.readyState === socket.OPEN) this.greet();
-    else socket.on('open', () => this.greet());
+    if (socket.readyState === socket.OPEN) this.sayHello();
+    else socket.on('open', () => this.sayHello());
   }
 
-  private greet(): void {
+  private sayHello(): void {
     this.socket.send(JSON.stringify(this.mine));
   }
 

@@ -352,13 +352,13 @@ test('a silent link ends although neither side has closed it', async () => {
   const wire = new Wire(a.port);
   b.keep([A, await wire.listen()]);
   await until('it is up', () => b.links.isUp(A) && a.links.isUp(B));
-  const pulse = setInterval(() => void (a.links.send(B, LOOK) && b.links.send(A, LOOK)), 200);
+  const timer = setInterval(() => void (a.links.send(B, LOOK) && b.links.send(A, LOOK)), 200);
   const looks = ({ heard }: End) => heard.filter((text) => text.endsWith(' look')).length;
   await until('they have talked for longer than anybody is silent', () => looks(a) >= 25 && looks(b) >= 25);
   assert.ok(!a.heard.includes(`down ${B}`) && !b.heard.includes(`down ${A}`));
   wire.isCut = true;
   await until('it is noticed', () => a.heard.includes(`down ${B}`) && b.heard.includes(`down ${A}`));
-  clearInterval(pulse);
+  clearInterval(timer);
   await Promise.all([a.links.close(), b.links.close()]);
   wire.close();
 });

@@ -29,8 +29,8 @@ export const COMMUTING: Property = {
       const [one, other] = [answers[i], sortedAnswers[sorted.indexOf(message)]];
       if (one === undefined || other === undefined) throw new Error('a message has no answer');
       if (one.statusCode === other.statusCode && moveOf(one) === moveOf(other)) continue;
-      const told = [one, other].map((answer) => `${answer.statusCode} moving ${moveOf(answer) ?? 'nothing'}`);
-      return { broken: `${describeMessage(message)} is answered ${told.join(' in one order, in the other ')}` };
+      const reported = [one, other].map((answer) => `${answer.statusCode} moving ${moveOf(answer) ?? 'nothing'}`);
+      return { broken: `${describeMessage(message)} is answered ${reported.join(' in one order, in the other ')}` };
     }
     const [balance, other] = [await merged.balance(), await halves.balance()];
     return balance === other ? 'holds' : { broken: `the balance is ${balance} in one order, in the other ${other}` };

@@ -8,7 +8,7 @@ import { drawHistory } from './draw-history.js';
 import { type Operator, PlayerClient } from './player-client.js';
 
 const BALANCE = 200;
-const LANES = 24;
+const SENDERS = 24;
 const PAUSE = 0.15;
 /** Pause between messages, long enough for rounds to leave memory and for a disturbance to occur. */
 const PAUSE_MS = 60;
@@ -36,10 +36,10 @@ export async function mustAgree(
     for (const setting of settings) started.push(await startedOf(setting));
     const disturbing = started.map(({ deployment }) => deployment.disturb?.(() => !isOver));
     let histories = 0;
-    const lane = async () => {
+    const send = async () => {
       while (!isOver && goesOn(histories)) await compare(started, firstSeed + histories++);
     };
-    const comparing = Promise.all(Array.from({ length: LANES }, lane)).finally(() => {
+    const comparing = Promise.all(Array.from({ length: SENDERS }, send)).finally(() => {
       isOver = true;
     });
     await Promise.all([comparing, ...disturbing]);
@@ -67,9 +67,9 @@ async function compare(started: readonly Started[], seed: number): Promise<void>
     for (const [n, { setting }] of started.entries()) {
       const [expected, got] = [first[i], answers[n]?.[i]].map((one) => one && describeAnswer(one));
       if (expected === got) continue;
-      const told = history.slice(0, i + 1).map((one, at) => `  ${describeMessage(one)}: ${toldOf(first[at])}`);
+      const reported = history.slice(0, i + 1).map((one, at) => `  ${describeMessage(one)}: ${reportedOf(first[at])}`);
       throw new Error(
-        `seed ${seed}: ${setting.name} answers ${got}, ${started[0]?.setting.name} ${expected}\n${told.join('\n')}`,
+        `seed ${seed}: ${setting.name} answers ${got}, ${started[0]?.setting.name} ${expected}\n${reported.join('\n')}`,
       );
     }
   }
@@ -85,6 +85,6 @@ async function play(operator: Operator, history: readonly Message[], pauses: rea
   return answers;
 }
 
-function toldOf(answer: Answer | undefined): string {
+function reportedOf(answer: Answer | undefined): string {
   return answer === undefined ? 'no answer' : describeAnswer(answer);
 }

@@ -102,6 +102,6 @@ function brokenBy(
   move: number | undefined,
   otherMove: number | undefined,
 ) {
-  const told = (one: number, moved: number | undefined) => `${one} moving ${moved ?? 'nothing'}`;
-  return `${describeMessage(message)} is ${told(code, move)} without the difference, and ${told(other, otherMove)} with it`;
+  const reported = (one: number, moved: number | undefined) => `${one} moving ${moved ?? 'nothing'}`;
+  return `${describeMessage(message)} is ${reported(code, move)} without the difference, and ${reported(other, otherMove)} with it`;
 }

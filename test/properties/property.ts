@@ -4,7 +4,7 @@ import { Random } from '../simulation/random.js';
 import type { Operator } from './player-client.js';
 
 const SHRINKING_PLAYS_MAX = 400;
-const LANES = 32;
+const SENDERS = 32;
 
 /** A drawn case. Its history is shrunk if the property does not hold. */
 export interface Drawn {
@@ -38,7 +38,7 @@ export async function hold<D extends Drawn>(
   const held = { holds: 0, saysNothing: 0 };
   let next = 0;
   let broken: { seed: number; drawn: D } | undefined;
-  const lane = async () => {
+  const send = async () => {
     while (broken === undefined && goesOn(next)) {
       const seed = firstSeed + next++;
       const drawn = property.draw(new Random(seed));
@@ -48,7 +48,7 @@ export async function hold<D extends Drawn>(
       else broken ??= { seed, drawn };
     }
   };
-  await Promise.all(Array.from({ length: LANES }, lane));
+  await Promise.all(Array.from({ length: SENDERS }, send));
   if (broken !== undefined) throw new Error(await explain(property, operator, broken.seed, broken.drawn));
   return held;
 }

@@ -31,8 +31,8 @@ export const UNSEEN: Property<Repeated> = {
       const [answer, other]: Answer[] = await Promise.all([plain.send(message), repeating.send(message)]);
       if (answer === undefined || other === undefined) throw new Error('a message has no answer');
       if (describeAnswer(answer) !== describeAnswer(other)) {
-        const told = `${describeAnswer(answer)} without repeats, and ${describeAnswer(other)} with them`;
-        return { broken: `${describeMessage(message)} is answered ${told}` };
+        const reported = `${describeAnswer(answer)} without repeats, and ${describeAnswer(other)} with them`;
+        return { broken: `${describeMessage(message)} is answered ${reported}` };
       }
       if (answer.statusCode === 0) acknowledged.set(message.number, message);
       for (const number of repeats.get(message.number) ?? []) {

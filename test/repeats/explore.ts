@@ -17,7 +17,7 @@ export interface ExplorePlan {
   /** The seed of the first history; each history has a seed of its own. */
   readonly seed: number;
   /** Number of histories played concurrently. */
-  readonly lanes: number;
+  readonly senders: number;
   readonly pauseMs: number;
   /** Ends the exploration after this many broken histories. */
   readonly findingsMax: number;
@@ -37,7 +37,7 @@ export interface Players {
 export async function explore(
   wire: Wire,
   players: Players,
-  { seed, lanes, pauseMs, findingsMax }: ExplorePlan,
+  { seed, senders, pauseMs, findingsMax }: ExplorePlan,
   goesOn: (counts: Counts) => boolean,
 ): Promise<Explored> {
   const counts = new Counts();
@@ -45,15 +45,15 @@ export async function explore(
   let next = seed;
   let failure: unknown;
   const isOver = () => failure !== undefined || broken.length >= findingsMax || !goesOn(counts);
-  const lane = async () => {
+  const send = async () => {
     while (!isOver()) {
       const historySeed = next++;
       const found = await playDrawn(historySeed, pauseMs, wire, await players.take(historySeed), counts, isOver);
       if (found !== undefined) broken.push(found);
     }
   };
-  const playing = Array.from({ length: lanes }, () =>
-    lane().catch((error) => {
+  const playing = Array.from({ length: senders }, () =>
+    send().catch((error) => {
       failure ??= error;
     }),
   );

@@ -37,8 +37,8 @@ test('a refused message may be accepted later and keeps that answer', async () =
     for (const step of [send(bet), send(platform.move('m1', 'CREDIT', 30)), send(bet), repeat]) {
       assert.equal(await history.take(step), undefined);
     }
-    const told = history.answers.flat().map(({ statusCode, balanceAfter }) => [statusCode, balanceAfter]);
-    assert.deepEqual(told, [
+    const reported = history.answers.flat().map(({ statusCode, balanceAfter }) => [statusCode, balanceAfter]);
+    assert.deepEqual(reported, [
       [10002, undefined],
       [0, 90],
       [0, 20],

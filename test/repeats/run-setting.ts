@@ -70,7 +70,7 @@ export async function runSetting(
 
 /** Explores while the deployment is disturbed. Resolves once the disturbances have ended. */
 async function exploreDisturbed(
-  { lanes, pauseMs }: Setting,
+  { senders, pauseMs }: Setting,
   deployment: Deployment,
   players: Players,
   { seed, findingsMax }: RunPlan,
@@ -80,7 +80,7 @@ async function exploreDisturbed(
   const end = () => {
     isOver = true;
   };
-  const exploring = explore(deployment.wire, players, { seed, lanes, pauseMs, findingsMax }, (counts) => {
+  const exploring = explore(deployment.wire, players, { seed, senders: senders, pauseMs, findingsMax }, (counts) => {
     return !isOver && goesOn(counts);
   });
   const disturbing = deployment.disturb?.(() => !isOver);

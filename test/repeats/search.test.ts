@@ -14,7 +14,7 @@ const players = { take: async () => ({ username: `toy-${made++}`, currency: 'THB
 
 async function exploreToy(bug: ToyBug): Promise<{ explored: Explored; wire: ToyWire }> {
   const wire = new ToyWire(BALANCE, bug);
-  const plan = { seed: SEED, lanes: 4, pauseMs: 0, findingsMax: 1 };
+  const plan = { seed: SEED, senders: 4, pauseMs: 0, findingsMax: 1 };
   const explored = await explore(wire, players, plan, ({ repeats }) => repeats < REPEATS);
   return { explored, wire };
 }

@@ -58,8 +58,8 @@ class Stage {
   }
 
   private playOne(command: string): void {
-    const [verb = '', ...words] = command.split(/\s+/);
-    switch (verb) {
+    const [action = '', ...words] = command.split(/\s+/);
+    switch (action) {
       case 'facts':
         for (const word of words) this.set(word);
         return;
@@ -72,7 +72,7 @@ class Stage {
         this.run({ type: 'tick' });
         return;
       default:
-        this.run(inputFrom(verb, words));
+        this.run(inputFrom(action, words));
     }
   }
 

@@ -8,16 +8,16 @@ export class Interpreter {
 
   async run(input: readonly string[]): Promise<string> {
     const [first = '', ...rest] = input;
-    const [verb = '', ...words] = first.split(' ');
-    const callback = CALLBACKS[verb];
+    const [action = '', ...words] = first.split(' ');
+    const callback = CALLBACKS[action];
     if (callback !== undefined) return await this.callback(callback, words, rest);
-    if (verb === 'move') return await this.move(words, rest);
-    switch (verb) {
+    if (action === 'move') return await this.move(words, rest);
+    switch (action) {
       case 'create':
         return await this.operate('PUT', `/v1/players/${word(words, 0)}`, { currency: words[1] ?? 'THB' });
       case 'deposit':
       case 'withdraw': {
-        const path = `/v1/players/${word(words, 0)}/${verb === 'deposit' ? 'deposits' : 'withdrawals'}`;
+        const path = `/v1/players/${word(words, 0)}/${action === 'deposit' ? 'deposits' : 'withdrawals'}`;
         return await this.operate('POST', path, { id: words[1], amount: JSON.parse(word(words, 2)) });
       }
       case 'correct': {
@@ -31,7 +31,7 @@ export class Interpreter {
         return await this.listOperations(`/v1/players/${word(words, 0)}/operations?${words[1] ?? ''}`);
       case 'block':
       case 'unblock':
-        return await this.operate('POST', `/v1/players/${word(words, 0)}/${verb}`);
+        return await this.operate('POST', `/v1/players/${word(words, 0)}/${action}`);
       case 'session': {
         const [username = '', token, endMillis] = words;
         const body = { token, ...(endMillis !== undefined && { endMillis: Number(endMillis) }) };
@@ -56,7 +56,7 @@ export class Interpreter {
       case 'raw':
         return await this.raw(words, rest);
       default:
-        throw new Error(`unknown command in a transcript: "${verb}"`);
+        throw new Error(`unknown command in a transcript: "${action}"`);
     }
   }
 

@@ -9,7 +9,7 @@ import { load, type Mutant } from './mutants.js';
 
 export const SECRET = '0123456789abcdef0123456789abcdef';
 const KEY = createSecretKey(SECRET, 'utf8');
-const PATIENCE_MS = 20_000;
+const TIMEOUT_MS = 20_000;
 
 interface Chosen {
   /** Undefined if no bug is planted. */
@@ -31,7 +31,7 @@ export async function atReferenceOperator<T>(
     isStrict: choices['callbacks.strict'],
     secret: SECRET,
   });
-  const client = new Client(operator.url, PATIENCE_MS, (body, atMs) => {
+  const client = new Client(operator.url, TIMEOUT_MS, (body, atMs) => {
     const signature = sign(KEY, Buffer.from(body), String(atMs));
     return { 'sapi-timestamp': String(atMs), 'sapi-signature': signature };
   });
@@ -39,7 +39,7 @@ export async function atReferenceOperator<T>(
   const take = async () => ({ username: `simulation-${++made}`, currency: 'THB', balance: OPENING_BALANCE });
   try {
     return await run(
-      { client, profile: DEFAULT_PROFILE, retryMs: PATIENCE_MS, startMs: Date.now() },
+      { client, profile: DEFAULT_PROFILE, retryMs: TIMEOUT_MS, startMs: Date.now() },
       { take },
       operator.url,
     );

@@ -13,7 +13,7 @@ const PLAYER = { username: 'ann', currency: 'THB', balance: OPENING_BALANCE };
 const OTHER = { ...PLAYER, username: 'bob' };
 const NOT_OF_CASES = ['served', 'shape', 'random'];
 
-function toldOf(expected: Exclude<Expected, 'any order'>): StatedResult {
+function reportedOf(expected: Exclude<Expected, 'any order'>): StatedResult {
   if (typeof expected === 'number') return { code: expected };
   const [before, after = before] = expected;
   return {
@@ -45,8 +45,11 @@ test("the judge expects the table's answer to every step", () => {
       }
       for (const message of messagesOf(step)) {
         if ('how' in what) judge.outcomeUnknown(message);
-        if (isSure) assert.deepEqual(judge.expected(message), [toldOf(expected)].map(stripped), where);
-        assert.ok(judge.fitsAnswer(message, toldOf(expected)), `${where}: ${JSON.stringify(judge.expected(message))}`);
+        if (isSure) assert.deepEqual(judge.expected(message), [reportedOf(expected)].map(stripped), where);
+        assert.ok(
+          judge.fitsAnswer(message, reportedOf(expected)),
+          `${where}: ${JSON.stringify(judge.expected(message))}`,
+        );
       }
     }
   }
@@ -91,13 +94,13 @@ test('after a lost answer the judge accepts both outcomes and no other', () => {
     judge.outcomeUnknown(bet);
     return judge;
   };
-  const told = (units: number) => ({ code: 0, before: units, after: units });
-  assert.ok(judge().fitsAnswer(balance, told(100_000)));
-  assert.ok(judge().fitsAnswer(balance, told(90_000)));
-  assert.ok(!judge().fitsAnswer(balance, told(80_000)));
+  const reported = (units: number) => ({ code: 0, before: units, after: units });
+  assert.ok(judge().fitsAnswer(balance, reported(100_000)));
+  assert.ok(judge().fitsAnswer(balance, reported(90_000)));
+  assert.ok(!judge().fitsAnswer(balance, reported(80_000)));
   const settled = judge();
-  assert.ok(settled.fitsAnswer(balance, told(90_000)));
-  assert.ok(!settled.fitsAnswer(balance, told(100_000)), 'what was once told stays true');
+  assert.ok(settled.fitsAnswer(balance, reported(90_000)));
+  assert.ok(!settled.fitsAnswer(balance, reported(100_000)), 'what was once told stays true');
 });
 
 test('a judge accepts a lost message that takes effect late', () => {

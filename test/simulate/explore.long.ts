@@ -12,7 +12,7 @@ import { KNOWS_LITTLE, MUTANTS, type Mutant, withDecimals } from './mutants.js';
 
 const SEED = 7;
 const SECONDS = 2;
-const LANES = 32;
+const SENDERS = 32;
 /** Maximum number of messages after shrinking. Histories have up to 40 actions. */
 const SHRUNK_TO = 6;
 /** Time limit in seconds. It is never reached, because the expected difference ends the run. */
@@ -26,7 +26,7 @@ function mutant(bug: string): Mutant {
 
 test('random histories find no difference without a bug, including rounds at a rate', async () => {
   const explored = await atReferenceOperator({}, (table, players) =>
-    explore(table, players, { seed: SEED, seconds: SECONDS, concurrency: LANES }),
+    explore(table, players, { seed: SEED, seconds: SECONDS, concurrency: SENDERS }),
   );
   assert.deepEqual(
     explored.results.map(({ verdict }) => verdict),
@@ -46,7 +46,7 @@ test('random histories find no difference without a bug, including rounds at a r
 test('a random history that differs is shrunk until it shows only the bug', async () => {
   for (const bug of ['a bet takes nothing', 'a settle pays each time']) {
     const { results } = await atReferenceOperator({ mutant: mutant(bug) }, (table, players) =>
-      explore(table, players, { seed: SEED, seconds: UNTIL_FOUND, concurrency: LANES }),
+      explore(table, players, { seed: SEED, seconds: UNTIL_FOUND, concurrency: SENDERS }),
     );
     const [{ verdict, deviation } = { verdict: undefined, deviation: undefined }] = results;
     assert.equal(verdict, 'differs', bug);
@@ -93,7 +93,7 @@ test('unsupported features are learnt and then never sent', async () => {
     const { results } = await explore({ ...table, profile }, players, {
       seed: SEED,
       seconds: SECONDS,
-      concurrency: LANES,
+      concurrency: SENDERS,
     });
     const soaked = await soak({ ...table, profile }, players, 100, SECONDS);
     assert.deepEqual(
@@ -137,8 +137,8 @@ test('percentiles are accurate to 2 %', () => {
   const latencies = new Latencies();
   for (let ms = 1; ms <= 1000; ms++) latencies.add(ms);
   for (const percent of [1, 50, 90, 99]) {
-    const told = latencies.percentileMs(percent);
-    assert.ok(Math.abs(told / (percent * 10) - 1) < 0.021, `${percent} %: ${told}`);
+    const reported = latencies.percentileMs(percent);
+    assert.ok(Math.abs(reported / (percent * 10) - 1) < 0.021, `${percent} %: ${reported}`);
   }
   assert.deepEqual([latencies.count, latencies.maxMs], [1000, 1000]);
 });

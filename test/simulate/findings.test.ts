@@ -23,14 +23,14 @@ async function findings(bug: string | undefined, rules: readonly RuleName[], cho
   return findingsOf(await resultsOf(bug, choices, rules), DECIMALS);
 }
 
-function told({ heading, says }: Finding): string {
+function reported({ heading, says }: Finding): string {
   return `${heading}: ${says}`;
 }
 
 test('a payout that is paid twice is one finding of money with its sum', async () => {
   const [found, ...others] = await findings('a settle pays each time', ['repeats']);
   assert.ok(found);
-  assert.equal(told(found), 'money: settleBets moves its money again when it is repeated');
+  assert.equal(reported(found), 'money: settleBets moves its money again when it is repeated');
   assert.equal(found.excess, 25_000);
   for (const { heading } of others) assert.equal(heading, 'money');
 });
@@ -38,7 +38,7 @@ test('a payout that is paid twice is one finding of money with its sum', async (
 test('a refund by the amount of the request is wrong money', async () => {
   const found = await findings('a refund gives the stake, whatever was taken', ['skip']);
   assert.deepEqual(
-    found.map(told),
+    found.map(reported),
     ['cancelBets', 'cancelTips'].map((endpoint) => `money: ${endpoint} moves money where it must move none`),
   );
 });
@@ -46,12 +46,12 @@ test('a refund by the amount of the request is wrong money', async () => {
 test('a cancel that returns the stake of a settled bet is wrong money', async () => {
   const [found] = await findings('a settled bet is refunded', ['cancel']);
   assert.ok(found);
-  assert.equal(told(found), 'money: cancelBets returns the stake of a bet that was settled before');
+  assert.equal(reported(found), 'money: cancelBets returns the stake of a bet that was settled before');
   assert.equal(found.excess, 10_000);
 });
 
 test('requests without signature, with negative amounts or uncovered move wrong money', async () => {
-  const says = async (bug: string, rule: RuleName) => (await findings(bug, [rule])).map(told);
+  const says = async (bug: string, rule: RuleName) => (await findings(bug, [rule])).map(reported);
   assert.deepEqual(await says('a signature may be old', 'signature'), [
     'money: placeBets moves money without a valid signature of the platform',
   ]);
@@ -70,7 +70,7 @@ test('requests without signature, with negative amounts or uncovered move wrong 
 test('other choices of an operator are decisions, and each has its question', async () => {
   for (const choices of [{ duplicates: 'reject' }, { 'round.ended': 'ignore' }, { otherStake: 'refuse' }] as const) {
     const found = findingsOf(await resultsOf(undefined, choices), DECIMALS);
-    assert.equal(worstHeading(found), 'decision', JSON.stringify(found.map(told)));
+    assert.equal(worstHeading(found), 'decision', JSON.stringify(found.map(reported)));
     for (const { rule, question } of found) assert.equal(question, RULES[rule].question);
   }
 });
@@ -81,12 +81,12 @@ test('first answers to repeats sent at once are a decision if they move money on
     return check({ ...table, profile: { ...table.profile, duplicates: 'reject' } }, players, cases);
   });
   const found = findingsOf(results, DECIMALS);
-  assert.equal(worstHeading(found), 'decision', JSON.stringify(found.map(told)));
+  assert.equal(worstHeading(found), 'decision', JSON.stringify(found.map(reported)));
 });
 
 test('an answer without a field is one finding of the interface', async () => {
   const found = await findings('an answer does not name its player', ['stake', 'payout']);
-  assert.deepEqual(found.map(told), ['interface: the answer has no username']);
+  assert.deepEqual(found.map(reported), ['interface: the answer has no username']);
   assert.ok(countOf(found[0] as Finding) > 5);
 });
 
@@ -94,7 +94,7 @@ test('a case that fails in its set-up is a follow-up, not a finding', async () =
   const found = await findings('a bet takes nothing', ['stake', 'void', 'cancel']);
   const [first] = found;
   assert.ok(first);
-  assert.equal(told(first), 'money: placeBets is accepted and moves nothing');
+  assert.equal(reported(first), 'money: placeBets is accepted and moves nothing');
   assert.equal(first.rule, 'stake');
   assert.deepEqual(
     new Set(first.followUps.map(({ rule }) => rule)),
@@ -119,7 +119,7 @@ test('a crash is listed before an interface error', () => {
     ],
     DECIMALS,
   );
-  assert.deepEqual(found.map(told), ['crash: placeBets ends it', 'interface: /x is not there']);
+  assert.deepEqual(found.map(reported), ['crash: placeBets ends it', 'interface: /x is not there']);
 });
 
 test('each case has a step that shows its rule', () => {

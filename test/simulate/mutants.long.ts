@@ -74,10 +74,10 @@ test('features outside the profile are not tested, and undeclared gaps are found
   const without: Partial<Profile> = { arrays: 'one', skip: false, singleState: false, byRound: false, waiting: false };
   const profile = { ...DEFAULT_PROFILE, ...without };
   await atReferenceOperator({ mutant: KNOWS_LITTLE }, async (table, players) => {
-    const told = await check({ ...table, profile }, players, CASES);
-    const skipped = told.filter(({ verdict }) => verdict === 'skipped');
+    const reported = await check({ ...table, profile }, players, CASES);
+    const skipped = reported.filter(({ verdict }) => verdict === 'skipped');
     assert.deepEqual(
-      told.filter((one) => one.verdict !== 'agrees' && !skipped.includes(one)),
+      reported.filter((one) => one.verdict !== 'agrees' && !skipped.includes(one)),
       [],
     );
     assert.deepEqual(

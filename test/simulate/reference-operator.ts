@@ -86,7 +86,7 @@ class Operator {
     const answer = this.isSigned(request, body) ? this.answer(endpoint, fields) : { code: 30002 };
     await new Promise((resolve) => setImmediate(resolve));
     response.writeHead(200, { 'Content-Type': 'application/json' });
-    response.end(JSON.stringify(this.toldOf(endpoint, fields, answer)));
+    response.end(JSON.stringify(this.reportedOf(endpoint, fields, answer)));
   }
 
   private answer(endpoint: string, fields: Fields): ReferenceAnswer {
@@ -154,12 +154,12 @@ class Operator {
     return headers['sapi-signature'] === createHmac('sha256', secret).update(`${body}.${timestamp}`).digest('hex');
   }
 
-  private toldOf(endpoint: string, { id, productId, username, currency }: Fields, answer: ReferenceAnswer): object {
-    const told = { id, statusCode: answer.code, timestampMillis: Date.now(), productId };
-    if (answer.before === undefined) return told;
+  private reportedOf(endpoint: string, { id, productId, username, currency }: Fields, answer: ReferenceAnswer): object {
+    const reported = { id, statusCode: answer.code, timestampMillis: Date.now(), productId };
+    if (answer.before === undefined) return reported;
     const before = answer.before / UNITS;
     const after = answer.after / UNITS;
     const balances = endpoint === 'checkBalance' ? { balance: after } : { balanceBefore: before, balanceAfter: after };
-    return { ...told, currency, ...balances, username };
+    return { ...reported, currency, ...balances, username };
   }
 }

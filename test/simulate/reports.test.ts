@@ -57,11 +57,11 @@ test('a deviation has its history and curl commands that reproduce it', async ()
         CASES.filter(({ name }) => name === CASE),
       ),
     );
-    const told = historyLines(deviation, DEFAULT_PROFILE.decimals);
-    assert.equal(told.length, 4, 'a bet, its settle, the repeat, and what was expected');
-    assert.match(told[0] as string, /^\/placeBets \{"id":"q1","currency":"THB","txns":\[\{"id":"b1",/);
-    assert.match(told[2] as string, /"balanceBefore":1150,"balanceAfter":1400/);
-    assert.equal(told[3], '  expected: 0 success, 900 -> 1150');
+    const reported = historyLines(deviation, DEFAULT_PROFILE.decimals);
+    assert.equal(reported.length, 4, 'a bet, its settle, the repeat, and what was expected');
+    assert.match(reported[0] as string, /^\/placeBets \{"id":"q1","currency":"THB","txns":\[\{"id":"b1",/);
+    assert.match(reported[2] as string, /"balanceBefore":1150,"balanceAfter":1400/);
+    assert.equal(reported[3], '  expected: 0 success, 900 -> 1150');
 
     const lines = curlLines(deviation, url).map((line) => line.replace(/^PLAYER=.*/, 'PLAYER=simulation-another'));
     assert.ok(!lines.join('\n').includes(SECRET));

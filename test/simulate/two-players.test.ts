@@ -26,13 +26,13 @@ test('lines and curl commands of a history name both of its players', async () =
   const bug = 'a settle of a round closes the bets of all its players';
   await played(bug, 'a settle of a round leaves the bets of another player in it open', async ({ deviation }, url) => {
     assert.ok(deviation);
-    const told = historyLines(deviation, DEFAULT_PROFILE.decimals);
-    const heads = told.map((line) => /^\/\w+( \(second player\))? \{"id":"q\d","currency":"THB"/.exec(line)?.[0]);
+    const reported = historyLines(deviation, DEFAULT_PROFILE.decimals);
+    const heads = reported.map((line) => /^\/\w+( \(second player\))? \{"id":"q\d","currency":"THB"/.exec(line)?.[0]);
     assert.deepEqual(
       heads.map((head) => head?.includes('second player')),
       [false, true, false, true, undefined],
     );
-    for (const line of told.slice(0, -1)) assert.match(line.split('\n')[0] as string, /"roundId":"r1"/);
+    for (const line of reported.slice(0, -1)) assert.match(line.split('\n')[0] as string, /"roundId":"r1"/);
 
     const lines = curlLines(deviation, url).map((line) => line.replace(/^(PLAYER|OTHER)=.*/, '$1=simulation-new-$1'));
     const answers = await runInShell(lines);

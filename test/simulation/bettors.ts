@@ -16,7 +16,7 @@ const CLOSED_MS = 100;
 /** Players who bet and never win. Keeps a naive account of all acknowledged answers. */
 export class Bettors {
   /** First answers by bet ID. */
-  readonly told = new Map<string, { readonly before: number; readonly after: number }>();
+  readonly reported = new Map<string, { readonly before: number; readonly after: number }>();
   /** Milliseconds from each bet's first attempt to its answer. */
   readonly tookMs: number[] = [];
   /** Number of bets without an answer. */
@@ -99,7 +99,7 @@ export class Bettors {
         }
       }
     }
-    for (const id of this.told.keys()) assert.ok(ids.has(id), `${id} was acknowledged, and is not in the log`);
+    for (const id of this.reported.keys()) assert.ok(ids.has(id), `${id} was acknowledged, and is not in the log`);
     for (let player = 0; player < this.count; player++) {
       const username = nameOf(player);
       const shard = shardOf(username, settings.shards);
@@ -158,9 +158,9 @@ export class Bettors {
 
   /** Records an answer. Late answers count as well, because their receiver may have read them. */
   private noteAnswer(id: string, before: number, after: number, sinceMs: number): void {
-    const first = this.told.get(id);
+    const first = this.reported.get(id);
     if (first === undefined) {
-      this.told.set(id, { before, after });
+      this.reported.set(id, { before, after });
       this.tookMs.push(this.world.time.nowMs - sinceMs);
       this.unanswered--;
       return;

@@ -48,7 +48,7 @@ export interface Table {
   /** Number of answered messages after which the gambler leaves. */
   readonly messages: number;
   /** Called after each answered message. */
-  readonly onAnswered: (at: Gambler, message: Message, told: StatedResult) => void;
+  readonly onAnswered: (at: Gambler, message: Message, reported: StatedResult) => void;
   /** Called when the gambler leaves temporarily. */
   readonly onPauses: (gambler: Gambler) => void;
   readonly onLeft: (gambler: Gambler) => void;
@@ -168,18 +168,18 @@ export class Gambler {
   /** Sends all messages before the first answer, then retries the unanswered ones one by one. */
   private atOnce(messages: readonly Message[]): void {
     const exchanges = messages.map((message): Exchange => ({ message }));
-    const told: (StatedResult | undefined)[] = messages.map(() => undefined);
+    const reported: (StatedResult | undefined)[] = messages.map(() => undefined);
     let open = messages.length;
     for (const [n, one] of exchanges.entries()) {
       this.attempt(one, (answer) => {
-        told[n] = answer;
+        reported[n] = answer;
         if (--open > 0) return;
-        this.judged(messages, told, () => this.judge.answeredAtOnce(messages, told));
+        this.judged(messages, reported, () => this.judge.answeredAtOnce(messages, reported));
         for (const [i, message] of messages.entries()) {
-          if (told[i] !== undefined) this.count(message, told[i] as StatedResult);
+          if (reported[i] !== undefined) this.count(message, reported[i] as StatedResult);
         }
         this.inTurn(
-          exchanges.filter((_, i) => told[i] === undefined),
+          exchanges.filter((_, i) => reported[i] === undefined),
           () => this.goOn(),
         );
       });
@@ -192,32 +192,32 @@ export class Gambler {
   }
 
   /** Sends the message repeatedly until it is answered. */
-  private exchange(exchange: Exchange, then: (told: StatedResult) => void): void {
+  private exchange(exchange: Exchange, then: (reported: StatedResult) => void): void {
     const { message } = exchange;
     this.until(
       (done) =>
-        this.attempt(exchange, (told) => {
-          this.judged([message], [told], () => {
-            if (told === undefined) this.judge.outcomeUnknown(message);
-            return told === undefined || this.judge.fitsAnswer(message, told);
+        this.attempt(exchange, (reported) => {
+          this.judged([message], [reported], () => {
+            if (reported === undefined) this.judge.outcomeUnknown(message);
+            return reported === undefined || this.judge.fitsAnswer(message, reported);
           });
-          if (told !== undefined) {
-            this.count(message, told);
-            then(told);
+          if (reported !== undefined) {
+            this.count(message, reported);
+            then(reported);
           }
-          done(told !== undefined);
+          done(reported !== undefined);
         }),
       () => {},
     );
   }
 
-  private count(message: Message, told: StatedResult): void {
+  private count(message: Message, reported: StatedResult): void {
     this.answered++;
-    this.table.onAnswered(this, message, told);
+    this.table.onAnswered(this, message, reported);
   }
 
   /** Sends the message once. Calls back with undefined if the outcome is unknown. */
-  private attempt(exchange: Exchange, then: (told: StatedResult | undefined) => void): void {
+  private attempt(exchange: Exchange, then: (reported: StatedResult | undefined) => void): void {
     const { message } = exchange;
     const { world } = this.table;
     const text = bodyOf(message, this.player, 'P', 0);
@@ -225,12 +225,12 @@ export class Gambler {
     this.note(message);
     this.forgetting.sent(message);
     world.send(message.endpoint, text, (answer) => {
-      const told = answer && toldOf(answer);
+      const reported = answer && reportedOf(answer);
       if (answer !== undefined) this.note(message, answer);
-      if (told?.code === 0) this.same(exchange, told);
+      if (reported?.code === 0) this.same(exchange, reported);
       if (isOver) return;
       isOver = true;
-      then(told);
+      then(reported);
     });
   }
 
@@ -238,12 +238,12 @@ export class Gambler {
    * Checks a later answer to the same message, which must be equal to the first one even if it is late. A repeated
    * balance request is a new request.
    */
-  private same(exchange: Exchange, told: StatedResult): void {
+  private same(exchange: Exchange, reported: StatedResult): void {
     if (exchange.message.endpoint === 'checkBalance' || this.forgetting.isOld(exchange.message)) return;
     const first = exchange.accepted;
-    exchange.accepted ??= told;
-    if (first === undefined || (first.before === told.before && first.after === told.after)) return;
-    this.wrong(`${describe(exchange.message)} was answered ${JSON.stringify(told)} after ${JSON.stringify(first)}`);
+    exchange.accepted ??= reported;
+    if (first === undefined || (first.before === reported.before && first.after === reported.after)) return;
+    this.wrong(`${describe(exchange.message)} was answered ${JSON.stringify(reported)} after ${JSON.stringify(first)}`);
   }
 
   /** Repeats the attempt with increasing delays until it succeeds. */
@@ -259,7 +259,7 @@ export class Gambler {
 
   private judged(
     messages: readonly Message[],
-    told: readonly (StatedResult | undefined)[],
+    reported: readonly (StatedResult | undefined)[],
     judge: () => boolean,
   ): void {
     try {
@@ -273,7 +273,7 @@ export class Gambler {
     const what = messages.map(describe).join(' and at once ');
     const expected =
       messages.length > 1 ? '' : `; expected ${JSON.stringify(this.judge.expected(messages[0] as Message))}`;
-    this.wrong(`${what} was answered ${JSON.stringify(told)}${expected}`);
+    this.wrong(`${what} was answered ${JSON.stringify(reported)}${expected}`);
   }
 
   private note(message: Message, answer?: CallbackAnswer): void {
@@ -291,7 +291,7 @@ export class Gambler {
 }
 
 /** Final answer; undefined if the request was refused temporarily or its outcome is unknown. */
-function toldOf(answer: CallbackAnswer): StatedResult | undefined {
+function reportedOf(answer: CallbackAnswer): StatedResult | undefined {
   if (answer.type === 'accepted') return { code: 0, before: answer.before, after: answer.after };
   const code = FAILURES[answer.failure].statusCode;
   return code === NOT_NOW ? undefined : { code };

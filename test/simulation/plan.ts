@@ -1,6 +1,6 @@
 import { CHOICES } from '../../src/simulate/profile.js';
+import { ARCHIVE_NAMES, NAMES } from './faults.js';
 import { Random } from './random.js';
-import { ARCHIVE_NAMES, NAMES } from './trouble.js';
 
 /** A kind of fault in a run. `seed` determines where it occurs and how long it lasts. */
 export interface Fault {

@@ -197,16 +197,12 @@ export class SimulatedNode {
   }
 
   /** Calls `reply` once, or never if the process ends first. */
-  carryOut(
-    callback: Omit<SentCallback, 'deadlineMs'>,
-    patienceMs: number,
-    reply: (reply: CallbackReply) => void,
-  ): void {
+  carryOut(callback: Omit<SentCallback, 'deadlineMs'>, timeoutMs: number, reply: (reply: CallbackReply) => void): void {
     const { process, cluster } = this;
     this.inFlight++;
     // Start the deadline here. Otherwise, a stopped process would execute a late message after the gambler has given
     // up.
-    const deadlineMs = process.monotonicMs() + patienceMs;
+    const deadlineMs = process.monotonicMs() + timeoutMs;
     process.here(() => {
       const answered = (answer: CallbackReply) => {
         this.inFlight--;
@@ -217,9 +213,9 @@ export class SimulatedNode {
   }
 
   /** Executes an operator command. */
-  execute(shard: number, command: Command, patienceMs: number, reply: (answer: Answer) => void): void {
+  execute(shard: number, command: Command, timeoutMs: number, reply: (answer: Answer) => void): void {
     const { process, cluster } = this;
-    const deadlineMs = process.monotonicMs() + patienceMs;
+    const deadlineMs = process.monotonicMs() + timeoutMs;
     process.here(() => {
       cluster.router.execute(shard, command, deadlineMs, { reply: (answer) => process.here(() => reply(answer)) });
     });

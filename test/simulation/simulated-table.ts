@@ -34,7 +34,7 @@ export class SimulatedTable {
   for(call: <T>(run: () => T) => Promise<T>): MembershipRegistry {
     return {
       join: (tag, record) => call(() => this.join(tag, record)),
-      heartbeat: (tag, beat, known) => call(() => this.beat(tag, beat, known)),
+      heartbeat: (tag, counter, known) => call(() => this.counter(tag, counter, known)),
       putPlan: (version, plan, gone) => call(() => this.putPlan(version, plan, gone)),
       claim: (shard, claim) => call(() => this.claim(shard, claim)),
       release: (shard, claim) => call(() => this.release(shard, claim)),
@@ -54,9 +54,9 @@ export class SimulatedTable {
     if (!this.heartbeats.has(tag)) this.heartbeats.set(tag, this.version);
   }
 
-  private beat(tag: string, beat: string, known: string): HeartbeatAnswer {
+  private counter(tag: string, counter: string, known: string): HeartbeatAnswer {
     if (!this.members.has(tag)) return { type: 'gone' };
-    this.heartbeats.set(tag, beat);
+    this.heartbeats.set(tag, counter);
     return { type: 'member', heartbeats: this.allHeartbeats(), view: this.version === known ? undefined : this.view() };
   }
 

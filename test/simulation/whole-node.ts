@@ -4,10 +4,10 @@ import { shardOf } from '../../src/threads/placement.js';
 import type { Event } from '../../src/wallet/event.js';
 import { reportMoves } from '../../src/wallet/ledger.js';
 import { Digest } from './digest.js';
+import { happen } from './faults.js';
 import { Gambler, type Table } from './gambler.js';
 import type { Plan } from './plan.js';
 import { Random } from './random.js';
-import { happen } from './trouble.js';
 import { World } from './world.js';
 
 /** Result of a run; `failure` is undefined if the run passed. */

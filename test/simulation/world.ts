@@ -39,9 +39,9 @@ export interface WorldSettings {
 }
 
 const STORE_ID = '11111111-2222-3333-4444-555555555555';
-const PATIENCE_MS = 3000;
+const TIMEOUT_MS = 3000;
 /** Maximum time that a platform waits for an answer. */
-const GIVE_UP_MS = PATIENCE_MS + 500;
+const GIVE_UP_MS = TIMEOUT_MS + 500;
 const LOG_LINES_MAX = 400;
 /** The time needed to connect to a different archive. */
 const ARCHIVE_AWAY_MS = 50;
@@ -198,7 +198,7 @@ export class World {
   send(endpoint: Endpoint, text: string, done: (answer: CallbackAnswer | undefined) => void): void {
     const node = this.maybeOpenNode();
     const stopWaiting = this.time.after(GIVE_UP_MS, () => done(undefined));
-    node?.carryOut({ endpoint, text, isSigned: true, isTraced: false }, PATIENCE_MS, ({ answer }) => {
+    node?.carryOut({ endpoint, text, isSigned: true, isTraced: false }, TIMEOUT_MS, ({ answer }) => {
       stopWaiting();
       done(answer);
     });
@@ -208,7 +208,7 @@ export class World {
   command(command: Command, done: (answer: Answer | undefined) => void): void {
     const node = this.maybeOpenNode();
     const stopWaiting = this.time.after(GIVE_UP_MS, () => done(undefined));
-    node?.execute(shardOf(command.username, this.settings.shards), command, PATIENCE_MS, (answer) => {
+    node?.execute(shardOf(command.username, this.settings.shards), command, TIMEOUT_MS, (answer) => {
       stopWaiting();
       done(answer);
     });

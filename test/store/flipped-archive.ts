@@ -13,7 +13,7 @@ const ROUNDS = 20;
 const RETENTION_DAYS = 40;
 const DAY_MS = 86_400_000;
 /** Deadline of a lookup. Until then, a lookup retries an unreadable archive. */
-const PATIENCE_MS = 25;
+const TIMEOUT_MS = 25;
 
 /** A round name, and the serialized round that the archive must return for it. */
 export interface Archived {
@@ -123,7 +123,7 @@ export async function lookUpAll(archive: Archive, { archived, mark }: Book): Pro
   });
   loading.catch(() => {});
   while (!isLoaded && !node.measures.isAway) await turn();
-  const deadlineMs = systemClock.monotonicMs() + (isLoaded ? 1000 * PATIENCE_MS : PATIENCE_MS);
+  const deadlineMs = systemClock.monotonicMs() + (isLoaded ? 1000 * TIMEOUT_MS : TIMEOUT_MS);
   let right = 0;
   let refused = 0;
   const wrong: string[] = [];

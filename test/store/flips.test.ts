@@ -106,9 +106,9 @@ test('LMDB: no flipped bit makes an archived round look new', async (t) => {
   );
   assert.ok(files.size === 4, 'two days, names and marks');
   const random = randomOf(SEED);
-  const tallies: Record<string, number> = {};
+  const counts: Record<string, number> = {};
   const count = (what: string) => {
-    tallies[what] = (tallies[what] ?? 0) + 1;
+    counts[what] = (counts[what] ?? 0) + 1;
   };
   let reader: ChildProcess | undefined;
   after(() => reader?.kill('SIGKILL'));
@@ -140,6 +140,6 @@ test('LMDB: no flipped bit makes an archived round look new', async (t) => {
     rmSync(target, { recursive: true });
   }
   reader?.kill('SIGKILL');
-  t.diagnostic(JSON.stringify(tallies, Object.keys(tallies).sort()));
+  t.diagnostic(JSON.stringify(counts, Object.keys(counts).sort()));
   assert.deepEqual(wrong, [], `of ${FLIPS} flips with seed ${SEED}`);
 });

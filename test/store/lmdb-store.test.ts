@@ -85,9 +85,9 @@ test('opening a locked store can be interrupted, and is refused with a sentence'
   await withStore(async (_store, _log, folder) => {
     const holder = await start(folder, 'lock');
     const env = { WALLETD_STORE: `lmdb:${folder}` };
-    const told = new WalletdCommand(['serve'], env);
-    await told.started('probe-program.js');
-    assert.equal(await told.exit('SIGTERM'), 0, 'it ends when it is told to');
+    const reported = new WalletdCommand(['serve'], env);
+    await reported.started('probe-program.js');
+    assert.equal(await reported.exit('SIGTERM'), 0, 'it ends when it is told to');
     const { status, stderr } = runWalletd(['verify'], env);
     assert.equal(status, 1);
     assert.match(stderr, /another process has held its lock for 10 s: the process is frozen, or its disk hangs/);
@@ -118,9 +118,9 @@ test('server, tools and restore report a truncated file', async () => {
     await store.close();
     truncateSync(`${folder}/data.mdb`, 40_000);
     const env = { WALLETD_STORE: `lmdb:${folder}` };
-    for (const verb of ['serve', 'verify', `restore --from lmdb:${folder} --to lmdb:${folder}`]) {
-      const { status, stderr } = runWalletd(verb.split(' '), env);
-      assert.equal(status, 1, `${verb}: ${stderr}`);
+    for (const action of ['serve', 'verify', `restore --from lmdb:${folder} --to lmdb:${folder}`]) {
+      const { status, stderr } = runWalletd(action.split(' '), env);
+      assert.equal(status, 1, `${action}: ${stderr}`);
       assert.match(stderr, /cannot use the store .*its data\.mdb is cut off/);
     }
   });

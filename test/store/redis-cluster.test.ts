@@ -69,8 +69,8 @@ function sealerOf(store: RedisStore, storeId: string): { readonly writer: Writer
 test("a store's shards use all masters, each with its own append queue", async () => {
   const { store } = await created();
   assert.equal((await store.meta.tryRead())?.shards, SHARDS);
-  const lanes = new Set(shards.map((shard) => store.wal.appendQueueOf(shard)));
-  assert.equal(lanes.size, 3);
+  const queues = new Set(shards.map((shard) => store.wal.appendQueueOf(shard)));
+  assert.equal(queues.size, 3);
 });
 
 test('the next process continues an interrupted creation as the same store', async () => {

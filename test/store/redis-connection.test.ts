@@ -96,16 +96,16 @@ test('an append whose time has passed after connecting is not sent', async () =>
   const server = await RedisServer.start();
   const address = parseRedisAddress(server.url) as RedisAddress;
   const options = { address, prefix: 'walletd', durability: { type: 'fsync' }, trustConfig: false } as const;
-  const [owner, heir] = [new RedisStore(options), new RedisStore(options)];
+  const [owner, newOwner] = [new RedisStore(options), new RedisStore(options)];
   try {
     const scales = { default: 4, byCurrency: {} };
     const meta = { storeId: randomUUID(), formatVersion: META_VERSION, shards: 1, hash: 'h', scales, createdMs: 0 };
     assert.equal(await owner.meta.create(meta), true);
-    const writer = new Writer(heir.wal, meta.storeId);
+    const writer = new Writer(newOwner.wal, meta.storeId);
     const append = { shard: 0, expected: writer.head(0), entries: [writer.next(0)] };
     let isLate = false;
     server.signal('SIGSTOP');
-    const appended = heir.wal.append([append], () => isLate);
+    const appended = newOwner.wal.append([append], () => isLate);
     isLate = true;
     server.signal('SIGCONT');
     const [outcome] = await appended;
@@ -113,7 +113,7 @@ test('an append whose time has passed after connecting is not sent', async () =>
     assert.equal((await owner.wal.head(0)).lsn.sequence, 0);
     const connections = await server.call('CLIENT', 'LIST');
     isLate = false;
-    assert.deepEqual(await heir.wal.append([append], () => isLate), [{ type: 'ok' }]);
+    assert.deepEqual(await newOwner.wal.append([append], () => isLate), [{ type: 'ok' }]);
     const idsOf = (list: unknown) =>
       String(list)
         .match(/^id=\d+ addr=\S+/gm)
@@ -121,7 +121,7 @@ test('an append whose time has passed after connecting is not sent', async () =>
     assert.deepEqual(idsOf(await server.call('CLIENT', 'LIST')), idsOf(connections));
   } finally {
     await owner.close();
-    await heir.close();
+    await newOwner.close();
     await server.destroy();
   }
 });

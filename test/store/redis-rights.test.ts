@@ -256,8 +256,8 @@ test('initiator sees which replica would be refused after a failover', async () 
     await withStore('initiator', async (store) => {
       await store.meta.tryRead();
       await until('its link', async () => !(await store.warnings()).some((one) => /could not be checked/.test(one)));
-      const [concern = '', ...others] = await store.warnings();
-      assert.match(concern, sentence);
+      const [warning = '', ...others] = await store.warnings();
+      assert.match(warning, sentence);
       assert.deepEqual(others, []);
     });
   } finally {

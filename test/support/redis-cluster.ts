@@ -90,8 +90,8 @@ export class RedisCluster {
     await until('all replicas are in step, and the cluster is whole', async () => {
       const infos = await Promise.all(servers.map((server) => server.call('CLUSTER', 'INFO')));
       if (!infos.every((info) => /cluster_state:ok/.test(String(info)))) return false;
-      const told = await Promise.all(servers.map((server) => server.call('INFO', 'replication')));
-      const masters = told.map(String).filter((info) => info.includes('role:master'));
+      const reported = await Promise.all(servers.map((server) => server.call('INFO', 'replication')));
+      const masters = reported.map(String).filter((info) => info.includes('role:master'));
       const online = (info: string) => [...info.matchAll(/state=online/g)].length;
       return masters.length === size.masters && masters.every((info) => online(info) === size.replicas);
     });

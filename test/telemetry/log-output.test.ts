@@ -35,9 +35,9 @@ test('unread lines have a memory limit, and dropped lines are counted', () => {
   for (let i = 0; i < 10; i++) output.write(`${`line ${i}`.padEnd(99)}\n`);
   pipe.room = 1000;
   output.end();
-  const [first, second, told = '', ...rest] = pipe.text.split('\n');
+  const [first, second, reported = '', ...rest] = pipe.text.split('\n');
   assert.deepEqual([first?.trim(), second?.trim(), rest], ['line 0', 'line 1', ['']]);
-  const { level, lines, code } = JSON.parse(told);
+  const { level, lines, code } = JSON.parse(reported);
   assert.deepEqual({ level, lines, code }, { level: 'warn', lines: 8, code: 'log-lines-dropped' });
 });
 

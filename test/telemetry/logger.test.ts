@@ -14,9 +14,9 @@ const THREAD = `
 `;
 
 async function levelOf(worker: Worker): Promise<unknown> {
-  const told = once(worker, 'message');
+  const reported = once(worker, 'message');
   worker.postMessage('');
-  return (await told)[0];
+  return (await reported)[0];
 }
 
 test('a changed level applies to running threads and later ones', async (t) => {

@@ -4,7 +4,7 @@ import { ROOT } from './pages.js';
 
 /** A piece of English text in the sources or pages. */
 export interface Prose {
-  readonly kind: 'comment' | 'title' | 'message' | 'paragraph';
+  readonly kind: 'comment' | 'title' | 'message' | 'paragraph' | 'name';
   readonly file: string;
   /** The line number, starting at 1. */
   readonly line: number;
@@ -13,8 +13,8 @@ export interface Prose {
 }
 
 const FOLDERS = ['src', 'bench', 'test'];
-/** A file with deliberate breaches of the rules, which are not checked. */
-const PLANTED = 'test/tidy/words.test.ts';
+/** Files that contain the forbidden words, as examples or in the rules, and are not checked. */
+const PLANTED: readonly string[] = ['test/tidy/words.test.ts', 'test/tidy/words.ts'];
 
 /** TypeScript files of src, bench and test, relative to the project root. */
 export function sourceFiles(): string[] {
@@ -62,6 +62,22 @@ export function titlesIn(file: string, text: string): Prose[] {
     text,
     'title',
     /\b(?:test|it|describe|suite)(?:\.skip|\.only)?\(\s*(['"`])((?:\\.|(?!\1)[^\\])*)\1/g,
+  );
+}
+
+const COMMENT_OR_STRING =
+  /\/\*[\s\S]*?\*\/|(?<!:)\/\/[^\n]*|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\.|[^`\\])*`/g;
+
+/** Names in the code, each as the words that it consists of. */
+export function namesIn(file: string, text: string): Prose[] {
+  const code = text.replace(COMMENT_OR_STRING, (found) => found.replace(/[^\n]/g, ' '));
+  return code.split('\n').flatMap((line, index) =>
+    [...line.matchAll(/[A-Za-z_$][\w$]*/g)].map(([name]) => ({
+      kind: 'name' as const,
+      file,
+      line: index + 1,
+      text: name.replace(/([a-z\d])(?=[A-Z])|_/g, '$1 ').toLowerCase(),
+    })),
   );
 }
 
@@ -120,10 +136,17 @@ const oneLine = (text: string) => text.replace(/\s+/g, ' ').trim();
 
 /** All prose, in file order. */
 export function readProse(): Prose[] {
-  const files = sourceFiles().filter((file) => file !== PLANTED);
+  const files = sourceFiles().filter((file) => !PLANTED.includes(file));
   return files.flatMap((file) => {
     const text = readFileSync(join(ROOT, file), 'utf8');
     const titles = /\.(test|long|fault)\.tsx?$/.test(file) ? titlesIn(file, text) : [];
     return [...commentsIn(file, text), ...titles, ...(file.startsWith('src/') ? messagesIn(file, text) : [])];
   });
+}
+
+/** All names in the code, in file order. */
+export function readNames(): Prose[] {
+  return sourceFiles().flatMap((file) =>
+    PLANTED.includes(file) ? [] : namesIn(file, readFileSync(join(ROOT, file), 'utf8')),
+  );
 }

@@ -27,9 +27,9 @@ for (const name of UNITS) {
   });
 
   test(`${name} runs an existing command with valid options`, async () => {
-    const [program = '', verb = '', ...words] = unit(name).get('ExecStart')?.split(/\s+/) ?? [];
+    const [program = '', action = '', ...words] = unit(name).get('ExecStart')?.split(/\s+/) ?? [];
     assert.equal(program, '/opt/walletd/src/cli/walletd.sh');
-    const { status, stdout } = await runCommand([verb, '--help']);
+    const { status, stdout } = await runCommand([action, '--help']);
     assert.equal(status, EXIT.ok);
     for (const option of words.filter((word) => word.startsWith('--'))) {
       assert.match(stdout, new RegExp(`^ +${option}\\b`, 'm'), option);

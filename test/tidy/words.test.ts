@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readPage } from './pages.js';
-import { commentsIn, type Prose, readProse, titlesIn } from './prose.js';
+import { commentsIn, namesIn, type Prose, readNames, readProse, titlesIn } from './prose.js';
 import { breachesIn, forbiddenWords, wordsOf } from './words.js';
 
 const TITLE_WORDS_MAX = 16;
 const forbidden = forbiddenWords(readPage('docs/glossary.md').text);
 const all = readProse();
+/** Names that callers or stores use, which stay as they are. */
+const PUBLIC = /\b(in flight|lanes|patience|troubles|concerns|tallies|pulse)\b/g;
 
 test('pronoun openings, long titles and house words are found', () => {
   const source = [
@@ -58,4 +60,16 @@ test('test titles are short', () => {
 test('comments, titles and log lines use no house word', () => {
   for (const kind of ['comment', 'title', 'message'] as const)
     assert.deepEqual(rulesOf(kind, 'house word').breaches, []);
+});
+
+test('names in the code use no house word', () => {
+  const planted = namesIn('planted.ts', "const heirOf = 'whoever'; // the heir\n/* nobody */ sum(INFLIGHT_MAX);");
+  assert.deepEqual(
+    breachesIn(planted, ['heir', 'whoever', 'nobody']).map(({ found, prose }) => [found, prose.line]),
+    [['heir', 1]],
+  );
+  const names = readNames().map((name) => ({ ...name, text: name.text.replace(PUBLIC, '') }));
+  assert.ok(names.length > 100_000, `${names.length}`);
+  const breaches = breachesIn(names, forbidden).map(({ found, prose }) => `${prose.file}:${prose.line} ${found}`);
+  assert.deepEqual(breaches, []);
 });

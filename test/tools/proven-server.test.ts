@@ -61,8 +61,15 @@ for (const [name, answer] of Object.entries(answers)) {
       };
       try {
         await runCommand(['init'], env);
-        for (const verb of ['status', 'verify', 'snapshot take', 'cluster status', 'cluster drain node-1', 'doctor']) {
-          await runCommand(verb.split(' '), env);
+        for (const action of [
+          'status',
+          'verify',
+          'snapshot take',
+          'cluster status',
+          'cluster drain node-1',
+          'doctor',
+        ]) {
+          await runCommand(action.split(' '), env);
         }
         await runCommand(['verify', '--server', other.url], env);
         await runCommand(['status', '--server', other.url], env);

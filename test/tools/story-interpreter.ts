@@ -25,9 +25,9 @@ export class StoryInterpreter {
   private by: Operator | undefined = undefined;
 
   async run(line: string): Promise<string> {
-    const [verb = '', ...words] = line.split(' ');
+    const [action = '', ...words] = line.split(' ');
     const { store } = this;
-    switch (verb) {
+    switch (action) {
       case 'take-over':
         await store.takeOver();
         return '';
@@ -67,33 +67,34 @@ export class StoryInterpreter {
       case 'export':
         return await this.export(words);
       default:
-        await store.run(this.command(verb, words));
+        await store.run(this.command(action, words));
         return '';
     }
   }
 
-  private command(verb: string, words: readonly string[]): Command {
+  private command(action: string, words: readonly string[]): Command {
     const username = word(words, 0);
     const { by } = this;
-    if (verb === 'create') return { type: 'create-player', username, currency: 'THB', by };
-    if (verb === 'block' || verb === 'unblock') return { type: `${verb}-player`, username, by };
-    if (verb === 'session') return { type: 'set-session', username, session: { digest: 'digest', endMs: null }, by };
-    if (verb === 'end-session') return { type: verb, username, by };
-    if (verb === 'forget') return { type: verb, username, beforeMs: this.store.nowMs };
+    if (action === 'create') return { type: 'create-player', username, currency: 'THB', by };
+    if (action === 'block' || action === 'unblock') return { type: `${action}-player`, username, by };
+    if (action === 'session') return { type: 'set-session', username, session: { digest: 'digest', endMs: null }, by };
+    if (action === 'end-session') return { type: action, username, by };
+    if (action === 'forget') return { type: action, username, beforeMs: this.store.nowMs };
     const id = word(words, 1);
     const { currency = 'THB' } = this.store.wallets[this.store.shardOf(username)]?.get(username) ?? {};
     const units = (list: readonly string[], at: number) => this.units(list, at, currency);
-    if (verb === 'deposit' || verb === 'withdraw') return { type: verb, id, username, amount: units(words, 2), by };
-    if (verb === 'correct') {
+    if (action === 'deposit' || action === 'withdraw')
+      return { type: action, id, username, amount: units(words, 2), by };
+    if (action === 'correct') {
       const reason = words.slice(3).join(' ');
-      return { type: verb, id, username, amount: units(words, 2), reason, allowNegativeBalance: true, by };
+      return { type: action, id, username, amount: units(words, 2), reason, allowNegativeBalance: true, by };
     }
     const roundId = word(words, 2);
     const amount = units(words, 3);
     const over = { username, id: `req-${++this.requests}` };
     const txn = { id, roundId };
     const has = (flag: string) => words.includes(flag);
-    switch (verb) {
+    switch (action) {
       case 'place':
         return commands.place(
           [{ ...txn, betAmount: amount, status: has('waiting') ? 'WAITING' : 'OPEN', skipBalanceUpdate: has('skip') }],
@@ -134,7 +135,7 @@ export class StoryInterpreter {
       case 'credit':
         return commands.movement([{ ...txn, roundId: txn.id, status: 'CREDIT', amount }], over);
       default:
-        throw new Error(`a transcript cannot say "${verb}"`);
+        throw new Error(`a transcript cannot say "${action}"`);
     }
   }
 

@@ -9,7 +9,7 @@ export const HELP = `  kill N    kill -9 of node N: the others take its shards
 
 /** Commands typed at the prompt, executed one after the other. */
 export class Orders {
-  private readonly verbs: Readonly<Record<string, (i: number) => Promise<void>>> = {
+  private readonly actions: Readonly<Record<string, (i: number) => Promise<void>>> = {
     kill: (i) => this.end(i, 'SIGKILL'),
     stop: (i) => this.end(i, 'SIGTERM'),
     start: (i) => this.start(i),
@@ -21,12 +21,12 @@ export class Orders {
   ) {}
 
   async run(line: string): Promise<void> {
-    const [verb = '', number, ...others] = line.trim().split(/\s+/);
-    if (verb === '') return;
-    const act = this.verbs[verb];
+    const [action = '', number, ...others] = line.trim().split(/\s+/);
+    if (action === '') return;
+    const act = this.actions[action];
     const i = Number(number);
-    if (verb === 'status' && number === undefined) await this.status();
-    else if (verb === 'help' && number === undefined) this.say(HELP);
+    if (action === 'status' && number === undefined) await this.status();
+    else if (action === 'help' && number === undefined) this.say(HELP);
     else if (act === undefined || number === undefined || others.length > 0) this.say(`no order: ${line}\n${HELP}`);
     else if (!(i in this.cluster.nodes)) this.say(`there is no node ${number}: 0 to ${this.cluster.nodes.length - 1}`);
     else await act(i);

@@ -22,9 +22,9 @@ function played(productId: string, changes: CallbackApplied['changes'], before =
 }
 
 test('sums beyond the precision of doubles stay exact after storing and reading', () => {
-  const tallies = new LedgerTotals();
-  for (let i = 0; i < 3; i++) tallies.add('THB', deposited(Number.MAX_SAFE_INTEGER));
-  const read = LedgerTotals.from(JSON.parse(JSON.stringify(tallies)));
+  const totals = new LedgerTotals();
+  for (let i = 0; i < 3; i++) totals.add('THB', deposited(Number.MAX_SAFE_INTEGER));
+  const read = LedgerTotals.from(JSON.parse(JSON.stringify(totals)));
   read.add('THB', deposited(1));
   read.add('THB', { ...deposited(0), type: 'withdrawn', amount: 7 } as Event);
   const sum = String(3n * BigInt(Number.MAX_SAFE_INTEGER) + 1n);
@@ -46,18 +46,18 @@ test('a message that is only remembered counts as neither bet nor rollback', () 
   domain.run(commands.place([{ id: 'a' }]));
   domain.run(commands.settle([{ id: 'a' }], { id: 's' }));
   for (const id of ['first', 'second', 'third']) domain.run(commands.rollback([{ id: 'a' }], { id }));
-  const tallies = new LedgerTotals();
-  for (const event of domain.events) tallies.add('THB', event);
+  const totals = new LedgerTotals();
+  for (const event of domain.events) totals.add('THB', event);
   const kinds = [
     ['stakes', 1],
     ['payouts', 1],
     ['rollbacks', 1],
   ];
-  assert.deepEqual(tallies.toJSON().products[0]?.[2], kinds);
+  assert.deepEqual(totals.toJSON().products[0]?.[2], kinds);
 });
 
 test('a single-state round counts as a bet and a settlement of its product', () => {
-  const tallies = new LedgerTotals();
+  const totals = new LedgerTotals();
   const game = {
     gameCode: 'g',
     playInfo: 'p',
@@ -68,12 +68,12 @@ test('a single-state round counts as a bet and a settlement of its product', () 
     skip: false,
     endsRound: true,
   };
-  tallies.add(
+  totals.add(
     'EUR',
     played('P', [{ type: 'single-state-settled', id: 'b', roundId: 'r', stake: 10, payout: 25, ...game, after: 15 }]),
   );
-  tallies.add('EUR', played('Q', []));
-  const { days, products } = tallies.toJSON();
+  totals.add('EUR', played('Q', []));
+  const { days, products } = totals.toJSON();
   assert.deepEqual(days, [
     [
       DAY,
@@ -97,12 +97,12 @@ test('a single-state round counts as a bet and a settlement of its product', () 
 });
 
 test('ledger totals report that a limit on days, currencies or products was reached', () => {
-  const tallies = new LedgerTotals();
-  for (let day = DAY; day < DAY + 40; day++) tallies.add('THB', deposited(1, day));
-  const { days, isCut } = tallies.toJSON();
+  const totals = new LedgerTotals();
+  for (let day = DAY; day < DAY + 40; day++) totals.add('THB', deposited(1, day));
+  const { days, isCut } = totals.toJSON();
   assert.deepEqual([days.length, days[0]?.[0], days.at(-1)?.[0], isCut], [35, DAY + 5, DAY + 39, false]);
-  for (let i = 0; i < 60; i++) tallies.add(`C${i}`, deposited(1, DAY + 39));
-  assert.deepEqual([tallies.toJSON().days.length, tallies.toJSON().isCut], [34 + 50, true]);
+  for (let i = 0; i < 60; i++) totals.add(`C${i}`, deposited(1, DAY + 39));
+  assert.deepEqual([totals.toJSON().days.length, totals.toJSON().isCut], [34 + 50, true]);
   const others = new LedgerTotals();
   for (let i = 0; i < 210; i++)
     others.add('THB', played(`P${i}`, [{ type: 'round-marked', roundId: 'r', markMs: 1, touches: true, after: 0 }]));

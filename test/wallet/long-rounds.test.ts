@@ -91,9 +91,9 @@ test('a round too large for an archive record stays in memory', () => {
     );
   for (let from = 0; from < 2 ** 16; from += 2 ** 10) add(from, 2 ** 10, 'long');
   add(2 ** 16, 1, 'short');
-  const told = archivableRounds(domain.wallet('ann'), Number.POSITIVE_INFINITY, 0, 10);
+  const reported = archivableRounds(domain.wallet('ann'), Number.POSITIVE_INFINITY, 0, 10);
   assert.deepEqual(
-    told.map(({ roundId }) => roundId),
+    reported.map(({ roundId }) => roundId),
     ['short'],
   );
 });

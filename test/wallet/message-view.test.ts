@@ -44,7 +44,7 @@ function rollbacksOf(domain: Domain) {
 }
 
 test('every message with an effect is listed once, with the balances before and after', () => {
-  const told = listed(played()).map(({ id, messages = [] }) => [
+  const reported = listed(played()).map(({ id, messages = [] }) => [
     id,
     messages.map(({ type, ofRound, amount, before, after, requestId }) => [
       ofRound ? `${type} of the round` : type,
@@ -54,7 +54,7 @@ test('every message with an effect is listed once, with the balances before and 
       requestId,
     ]),
   ]);
-  const of = (id: string) => told.find(([one]) => one === id)?.[1];
+  const of = (id: string) => reported.find(([one]) => one === id)?.[1];
   assert.deepEqual(of('a'), [
     ['place', 10, 1000, 990, undefined],
     ['adjust', 7, 980, 983, 'change'],
@@ -117,8 +117,8 @@ test('a BY_ROUND message is listed once per page', () => {
     domain.run(place([{ id: `b${n}` }], { id: `p${n}`, timestampMillis: 2000 }));
     domain.run(cancel([{ id: `c${n}`, byRound: true }], { id: `k${n}`, timestampMillis: 1000 }));
   }
-  const told = listed(domain).flatMap(({ messages = [] }) => messages.filter(({ ofRound }) => ofRound));
-  assert.equal(told.length, 100);
+  const reported = listed(domain).flatMap(({ messages = [] }) => messages.filter(({ ofRound }) => ofRound));
+  assert.equal(reported.length, 100);
 });
 
 test('a page ends early if it would have too many messages', () => {

@@ -73,9 +73,9 @@ test('no session event is written before every node can read it', () => {
 
 test('log and snapshots preserve a session, with or without an end', () => {
   for (const endMs of [null, 0, Number.MAX_SAFE_INTEGER]) {
-    for (const hasTallies of [false, true]) {
+    for (const hasTotals of [false, true]) {
       const one = domain('ignore');
-      if (hasTallies) one.run(tip([{ id: 'unknown', roundId: 'r' }]));
+      if (hasTotals) one.run(tip([{ id: 'unknown', roundId: 'r' }]));
       one.run({ type: 'set-session', username: 'ann', session: { digest, endMs } });
       assert.deepEqual(one.wallet('ann').session, { digest, endMs });
       const packed = throughSnapshot(one.wallets);

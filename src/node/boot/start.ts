@@ -95,7 +95,7 @@ async function refuseSameName(settings: Settings, { store }: OpenStore): Promise
 async function logStoreWarnings({ opened, log }: Parts): Promise<void> {
   const warnings = await opened.store.warnings().catch(() => []);
   for (const warning of warnings)
-    log.warn({ code: 'store-misconfigured', store: opened.name, concern: warning }, 'store is misconfigured');
+    log.warn({ code: 'store-misconfigured', store: opened.name, reason: warning }, 'store is misconfigured');
 }
 
 interface TakenStore {

@@ -55,7 +55,7 @@ export class Certificates {
 
   warn(log: Logger): void {
     for (const warning of this.warnings())
-      log.warn({ code: 'certificate-ends', concern: warning }, 'certificate expires soon or has expired');
+      log.warn({ code: 'certificate-ends', reason: warning }, 'certificate expires soon or has expired');
   }
 
   /**

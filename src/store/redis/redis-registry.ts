@@ -29,8 +29,8 @@ export class RedisRegistry implements MembershipRegistry {
     await this.call('join', tag, JSON.stringify(record), newVersion());
   }
 
-  async heartbeat(tag: string, beat: string, known: string): Promise<HeartbeatAnswer> {
-    const [word, heartbeats = [], table] = (await this.call('beat', tag, beat, known)) as [string, Flat?, Flat?];
+  async heartbeat(tag: string, counter: string, known: string): Promise<HeartbeatAnswer> {
+    const [word, heartbeats = [], table] = (await this.call('beat', tag, counter, known)) as [string, Flat?, Flat?];
     if (word === 'gone') return { type: 'gone' };
     return { type: 'member', heartbeats: pairsOf(heartbeats), view: table && viewOf(table) };
   }

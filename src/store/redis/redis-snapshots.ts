@@ -24,7 +24,7 @@ const FUNCTION_OF = {
   delete: ROOM_FUNCTION_NAME,
   trim: ROOM_FUNCTION_NAME,
 } as const;
-type Call = readonly [verb: keyof typeof FUNCTION_OF, ...args: Argument[]];
+type Call = readonly [call: keyof typeof FUNCTION_OF, ...args: Argument[]];
 
 /** The newest snapshot that this process has begun for a shard, and its chunks sent so far. */
 interface Written {

@@ -73,19 +73,19 @@ class Restore {
   static async begin(
     meta: Buffer,
     target: TargetStore,
-    { openFormats, at, retryPolicy: patience }: RestoreOptions,
+    { openFormats, at, retryPolicy }: RestoreOptions,
   ): Promise<Restore> {
     const formats = openFormats(meta);
     checkCreated(at, formats.createdMs);
-    const wasCreated = await keepTrying('create the store', patience, () => target.createIncomplete(meta));
+    const wasCreated = await keepTrying('create the store', retryPolicy, () => target.createIncomplete(meta));
     if (!wasCreated) throw new ToolError('a restore requires an empty store');
-    for (let shard = 0; shard < formats.shards; shard++) await mustBeEmpty(shard, target, patience);
+    for (let shard = 0; shard < formats.shards; shard++) await mustBeEmpty(shard, target, retryPolicy);
     const archive = await target.openArchive?.(formats.storeId);
-    const days = archive && (await keepTrying('look into the archive', patience, () => archive.days()));
+    const days = archive && (await keepTrying('look into the archive', retryPolicy, () => archive.days()));
     if (days !== undefined && days.length > 0) {
       throw new ToolError('a restore also requires an empty archive: set WALLETD_ARCHIVE to a new database');
     }
-    return new Restore(meta, target, archive, formats, at, patience);
+    return new Restore(meta, target, archive, formats, at, retryPolicy);
   }
 
   async take(frame: Exclude<Frame, { type: 'meta' }>): Promise<void> {

@@ -7,12 +7,12 @@ import type { Deployment, Setting } from './setting.js';
 /** Settings with which closed rounds leave memory after 20 ms, when their player is examined next. */
 const ARCHIVED = { WALLETD_RETENTION_MEMORY_SECONDS: '0.02', WALLETD_SHARDS: '7' };
 const PAUSE_MS = 60;
-const LANES = 96;
+const SENDERS = 96;
 /**
  * Number of concurrent histories with an archive. The number is lower, because rounds leave memory only while the
  * thread has spare time, and the pauses in the histories provide that time.
  */
-const ARCHIVE_LANES = 48;
+const ARCHIVE_SENDERS = 48;
 const KILL_EVERY_MS = 1000;
 const RESTORE_EVERY_MS = 4000;
 
@@ -21,7 +21,7 @@ type Env = Readonly<Record<string, string>>;
 function lmdb(name: string, env: Env, pauseMs: number, disturb?: (process: OneProcess) => Promise<void>): Setting {
   return {
     name,
-    lanes: pauseMs > 0 ? ARCHIVE_LANES : LANES,
+    senders: pauseMs > 0 ? ARCHIVE_SENDERS : SENDERS,
     pauseMs,
     start: async () => {
       const process = new OneProcess(env);

@@ -5,7 +5,7 @@ import { RealWire } from '../wire.js';
 import { errorsOf, OneProcess } from './one-process.js';
 import type { Deployment, Setting } from './setting.js';
 
-const LANES = 96;
+const SENDERS = 96;
 const NODES = 3;
 const SHARDS = 6;
 const MOVE_EVERY_MS = 200;
@@ -13,7 +13,7 @@ const MOVE_EVERY_MS = 200;
 function redis(name: string, env: Readonly<Record<string, string>>): Setting {
   return {
     name,
-    lanes: LANES,
+    senders: SENDERS,
     pauseMs: 0,
     start: async () => {
       const server = await RedisServer.start();
@@ -36,7 +36,7 @@ function redis(name: string, env: Readonly<Record<string, string>>): Setting {
 /** Three nodes between which shards are moved back and forth. Callbacks are sent to the nodes in turn. */
 const CLUSTER: Setting = {
   name: 'redis-cluster-moves',
-  lanes: LANES,
+  senders: SENDERS,
   pauseMs: 0,
   start: async () => {
     const server = await RedisServer.start();

@@ -18,7 +18,7 @@ export interface Deployment {
 export interface Setting {
   readonly name: string;
   /** Number of histories played concurrently. */
-  readonly lanes: number;
+  readonly senders: number;
   /** The time until a closed round leaves memory; 0 if rounds do not leave memory. */
   readonly pauseMs: number;
   start(): Promise<Deployment>;

@@ -9,7 +9,7 @@ import { type Supervision, serveCrashingOperator } from './crashing-operator.js'
 
 const PROFILE: Partial<Profile> = { endpoints: ['checkBalance', 'placeBets', 'settleBets'] };
 /** Long enough for an operator that comes back. */
-const PATIENCE_MS = 20_000;
+const TIMEOUT_MS = 20_000;
 const ENDING = 'a bet that is not covered';
 
 const pays = (name: string): Case => ({
@@ -57,7 +57,7 @@ function verdicts(results: readonly Result[]): string[] {
 test("a request that ends the operator's process is named, and the rest is played again", async () => {
   const [first, ...others] = PAYING as [Case, ...Case[]];
   const cases = [first, ending(ENDING), ...others, ending(`${ENDING}, again`)];
-  const results = await played('restarted', PATIENCE_MS, cases);
+  const results = await played('restarted', TIMEOUT_MS, cases);
   assert.deepEqual(verdicts(results), [
     `${first.name}: agrees`,
     `${ENDING}: differs, ${PROCESS}`,
@@ -76,12 +76,12 @@ test("a request that ends the operator's process is named, and the rest is playe
 
 test('if an operator stays down, its suspect is named and the rest omitted', async () => {
   const results = await played('stays down', 0, [...PAYING, ending(ENDING), ...PAYING]);
-  const told = results.filter(({ isEnd }) => isEnd);
+  const reported = results.filter(({ isEnd }) => isEnd);
   assert.ok(
-    told.some(({ name }) => name === ENDING),
+    reported.some(({ name }) => name === ENDING),
     JSON.stringify(verdicts(results)),
   );
-  for (const { why } of told) assert.match(why ?? '', /ended the operator's process, which did not come back$/);
+  for (const { why } of reported) assert.match(why ?? '', /ended the operator's process, which did not come back$/);
   assert.equal(results.at(-1)?.why, "not tried: the operator's process has ended and did not come back");
 });
 

@@ -29,8 +29,8 @@ export function serveRacingOperator(meet: (username: string) => Promise<void>): 
 async function answer(callback: Callback, account: Account, meet: () => Promise<void>): Promise<Page> {
   const { endpoint, username, currency } = callback;
   const { cents, bets } = account;
-  const told = (more: object) => json(callback, 0, { currency, username, ...more });
-  if (endpoint === 'checkBalance') return told({ balance: cents / 100 });
+  const reported = (more: object) => json(callback, 0, { currency, username, ...more });
+  if (endpoint === 'checkBalance') return reported({ balance: cents / 100 });
   const [txn] = callback.txns;
   if (txn === undefined) return json(callback, 40003);
   const row = bets.get(txn.id);
@@ -49,5 +49,5 @@ async function answer(callback: Callback, account: Account, meet: () => Promise<
   if (row === undefined) bets.set(txn.id, { cents: stake, state: 'OPEN' });
   else row.state = endpoint === 'settleBets' ? 'SETTLED' : 'REFUND';
   account.cents += moved;
-  return told({ balanceBefore: cents / 100, balanceAfter: (cents + moved) / 100 });
+  return reported({ balanceBefore: cents / 100, balanceAfter: (cents + moved) / 100 });
 }

@@ -16,7 +16,7 @@ const SLOW: Partial<Profile> = { ...UNKNOWN, endpoints: ['checkBalance', 'placeB
 /** Time limits of the client. Each request waits for one of them; a second answer comes in time on a busy machine, too. */
 const ANSWER_MS = 1000;
 const NO_ANSWER_MS = 50;
-const PATIENCE_MS = 300_000;
+const TIMEOUT_MS = 300_000;
 
 const SLOWLY_PLAYED: readonly string[] = [
   'a win is paid',
@@ -40,8 +40,8 @@ async function slowly(
 }
 
 test('a correct operator that is too slow at first is not blamed', async () => {
-  const results = await slowly((attempt, gone) => (attempt === 1 ? gone : Promise.resolve()), ANSWER_MS, PATIENCE_MS);
-  assert.deepEqual(told(results), []);
+  const results = await slowly((attempt, gone) => (attempt === 1 ? gone : Promise.resolve()), ANSWER_MS, TIMEOUT_MS);
+  assert.deepEqual(reported(results), []);
 });
 
 test('an operator that never answers in time is unknown, not wrong', async () => {
@@ -72,7 +72,7 @@ async function choosily(profile: Partial<Profile>): Promise<Result[]> {
 
 test('an operator with other choices differs only in those that its profile cannot name', async () => {
   const results = await choosily(CHOICES);
-  assert.deepEqual(told(results), [
+  assert.deepEqual(reported(results), [
     'payout: the bet is found by its id, whatever round the message names',
     'late: a bet that comes after its cancel takes nothing',
     'late: the retry of a cancel of an unknown bet is answered the same again',
@@ -86,10 +86,10 @@ test('all findings in an operator with other choices and no profile are decision
   const results = await choosily({});
   for (const { heading, says } of findingsOf(results, DEFAULT_PROFILE.decimals))
     assert.equal(heading, 'decision', says);
-  assert.ok(told(results).length > 0);
+  assert.ok(reported(results).length > 0);
 });
 
-function told(results: readonly Result[]): string[] {
+function reported(results: readonly Result[]): string[] {
   return results
     .filter(({ verdict }) => verdict === 'differs' || verdict === 'unknown')
     .map(({ rule, name, why }) => `${rule}: ${name}${why === undefined ? '' : ` (${why})`}`);

@@ -65,7 +65,7 @@ test('a player with no remembered history is still found', async () => {
 test('operations in both log and snapshot are shown once each', async () => {
   const store = new WrittenStore();
   const by = { name: 'anna', address: '::1' };
-  const operate = (verb: 'block' | 'unblock') => store.run({ type: `${verb}-player`, username: 'ann', by });
+  const operate = (action: 'block' | 'unblock') => store.run({ type: `${action}-player`, username: 'ann', by });
   await store.takeOver();
   await store.fund('ann', 100);
   await operate('block');

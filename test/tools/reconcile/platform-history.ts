@@ -5,7 +5,7 @@ import type { WrittenStore } from '../written-store.js';
 const { place, settle, cancel, adjust, void: voidSettled, rollback } = commands;
 
 /** A record in the form of betTransactionsV2. */
-export interface Told {
+export interface Reported {
   betId: string;
   username: string;
   currency: string;
@@ -46,17 +46,17 @@ export async function playRounds(
   players: readonly string[],
   from: number,
   to: number,
-): Promise<Told[]> {
-  const told: Told[] = [];
+): Promise<Reported[]> {
+  const reported: Reported[] = [];
   for (let i = from; i < to; i++) {
     const way = WAYS[i % WAYS.length] as Way;
     const username = players[i % players.length] as string;
-    told.push(...(await playRound(store, username, i, way)));
+    reported.push(...(await playRound(store, username, i, way)));
   }
-  return told;
+  return reported;
 }
 
-async function playRound(store: WrittenStore, username: string, i: number, way: Way): Promise<Told[]> {
+async function playRound(store: WrittenStore, username: string, i: number, way: Way): Promise<Reported[]> {
   const roundId = `r${i}`;
   const productId = i % 2 === 0 ? 'P1' : 'P2';
   const stake = 1 + (i % 7) * 0.25;
@@ -66,7 +66,7 @@ async function playRound(store: WrittenStore, username: string, i: number, way: 
   const payoutAmount = payout * UNITS;
   const id = `bet-${i}`;
   const run = (...all: Command[]) => store.run(...all);
-  const record = (betStatus: string, own: Partial<Told> = {}): Told => ({
+  const record = (betStatus: string, own: Partial<Reported> = {}): Reported => ({
     ...{ betId: id, username, currency: 'THB', productId, roundId, stake, payout, betStatus, way },
     updatedDate: new Date(store.nowMs).toISOString(),
     ...own,

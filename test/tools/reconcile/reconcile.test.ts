@@ -10,31 +10,31 @@ import { Window } from '../../../src/tools/reconcile/window.js';
 import type { StoreReader } from '../../../src/tools/store-reader.js';
 import { commands } from '../../support/domain.js';
 import { WrittenStore } from '../written-store.js';
-import { playRounds, type Told, WAYS, type Way } from './platform-history.js';
+import { playRounds, type Reported, WAYS, type Way } from './platform-history.js';
 
 const { place, settle, reward, movement, void: voidSettled } = commands;
 const PLAYERS = ['ann', 'bob', 'cat'];
 const ROUNDS = 6 * WAYS.length;
 const ALWAYS = new Window(undefined, undefined);
 
-async function playedStore(): Promise<{ store: WrittenStore; told: Told[] }> {
+async function playedStore(): Promise<{ store: WrittenStore; reported: Reported[] }> {
   const store = new WrittenStore(2);
   await store.takeOver();
   for (const username of PLAYERS) await store.fund(username, 100_000_000);
-  const told = await playRounds(store, PLAYERS, 0, ROUNDS / 2);
+  const reported = await playRounds(store, PLAYERS, 0, ROUNDS / 2);
   await store.snapshot(0);
   await store.snapshot(1);
-  told.push(...(await playRounds(store, PLAYERS, ROUNDS / 2, ROUNDS)));
-  return { store, told };
+  reported.push(...(await playRounds(store, PLAYERS, ROUNDS / 2, ROUNDS)));
+  return { store, reported: reported };
 }
 
 interface Found extends Reconciliation {
   readonly differences: readonly Difference[];
 }
 
-async function look(reader: StoreReader, told: readonly Told[], window = ALWAYS): Promise<Found> {
+async function look(reader: StoreReader, reported: readonly Reported[], window = ALWAYS): Promise<Found> {
   const differences: Difference[] = [];
-  const text = told.map((record) => `${JSON.stringify(record)}\n`).join('');
+  const text = reported.map((record) => `${JSON.stringify(record)}\n`).join('');
   async function* history() {
     yield Buffer.from(text);
   }
@@ -62,8 +62,8 @@ function surplusOf({ sums }: Found): bigint {
 }
 
 test('a history that agrees has no differences and the same sums as the store', async () => {
-  const { store, told } = await playedStore();
-  const found = await look(store.reader, told);
+  const { store, reported } = await playedStore();
+  const found = await look(store.reader, reported);
   assert.deepEqual(found.differences, []);
   assert.deepEqual(
     { ...found.counts },
@@ -81,10 +81,10 @@ test('a history that agrees has no differences and the same sums as the store', 
 interface Planted {
   /** Changes the first record whose round ended in this way. */
   readonly way: Way;
-  readonly change: (record: Told) => readonly Told[];
-  readonly found: (record: Told) => readonly string[];
+  readonly change: (record: Reported) => readonly Reported[];
+  readonly found: (record: Reported) => readonly string[];
   /** The amount by which the players' balances in walletd then exceed the platform's, in units. */
-  readonly surplus: (record: Told) => number;
+  readonly surplus: (record: Reported) => number;
 }
 
 const units = (amount: number) => Math.round(amount * 10_000);
@@ -229,19 +229,19 @@ const PLANTED: Readonly<Record<string, Planted>> = {
 
 for (const [name, { way, change, found: expected, surplus }] of Object.entries(PLANTED)) {
   test(`only the planted difference is found: ${name}`, async () => {
-    const { store, told } = await playedStore();
-    const at = told.findIndex((record) => record.way === way);
-    const record = told[at] as Told;
-    const found = await look(store.reader, told.toSpliced(at, 1, ...change(record)));
+    const { store, reported } = await playedStore();
+    const at = reported.findIndex((record) => record.way === way);
+    const record = reported[at] as Reported;
+    const found = await look(store.reader, reported.toSpliced(at, 1, ...change(record)));
     assert.deepEqual(namesOf(found.differences), expected(record));
     assert.equal(surplusOf(found), BigInt(surplus(record)));
   });
 }
 
 test('planted differences of all kinds are all found at once', async () => {
-  const { store, told } = await playedStore();
-  const left = [...told];
-  const changed: Told[] = [];
+  const { store, reported } = await playedStore();
+  const left = [...reported];
+  const changed: Reported[] = [];
   const expected: string[] = [];
   for (const { way, change, found } of Object.values(PLANTED)) {
     const at = left.findIndex((record) => record.way === way);
@@ -280,24 +280,24 @@ test("changes near the window's edges are excused, and all others are reported",
   await bet('unsettled-here', since + 12 * minute);
   await bet('late', until - minute);
   await pay('settled-late', until - minute);
-  const record = (betId: string, betStatus: string, timeMs: number): Told => ({
+  const record = (betId: string, betStatus: string, timeMs: number): Reported => ({
     ...{ betId, username: 'ann', currency: 'THB', productId: 'P1', roundId: betId, stake: 0.001, payout: 0.0015 },
     ...{ betStatus, updatedDate: new Date(timeMs).toISOString(), way: 'open' },
   });
-  const told = [
+  const reported = [
     record('settled-late', 'OPEN', since + 11 * minute),
     record('unsettled-here', 'SETTLED', since + 20 * minute),
     record('stranger-at-the-edge', 'SETTLED', until - minute),
     record('stranger', 'SETTLED', until - 10 * minute),
   ];
-  const found = await look(store.reader, told, new Window(since, until));
+  const found = await look(store.reader, reported, new Window(since, until));
   assert.deepEqual(namesOf(found.differences), [
     'missing-here stranger',
     'missing-there inside',
     'state unsettled-here',
   ]);
   assert.equal(found.counts.outside, 4);
-  const all = await look(store.reader, told);
+  const all = await look(store.reader, reported);
   assert.deepEqual(namesOf(all.differences), [
     'missing-here stranger',
     'missing-here stranger-at-the-edge',
@@ -313,17 +313,19 @@ test('the sums of a day, product and currency differ only by reported difference
   const store = new WrittenStore();
   await store.takeOver();
   await store.fund('ann', 100_000_000);
-  const told: Told[] = [];
+  const reported: Reported[] = [];
   for (let day = 0; day < 3; day++) {
-    told.push(...(await playRounds(store, ['ann'], 22 * day, 22 * (day + 1))));
+    reported.push(...(await playRounds(store, ['ann'], 22 * day, 22 * (day + 1))));
     store.nowMs += DAY_MS;
   }
-  const days = [...new Set(told.map(({ updatedDate }) => updatedDate.slice(0, 10)))];
-  const second = told.filter(({ updatedDate }) => updatedDate.startsWith(days[1] as string));
-  const changed = ['settled', 'by-round'].map((way) => second.find((record) => record.way === way) as Told);
+  const days = [...new Set(reported.map(({ updatedDate }) => updatedDate.slice(0, 10)))];
+  const second = reported.filter(({ updatedDate }) => updatedDate.startsWith(days[1] as string));
+  const changed = ['settled', 'by-round'].map((way) => second.find((record) => record.way === way) as Reported);
   const found = await look(
     store.reader,
-    told.map((record) => (changed.includes(record) ? { ...record, payout: (record.payout as number) + 1 } : record)),
+    reported.map((record) =>
+      changed.includes(record) ? { ...record, payout: (record.payout as number) + 1 } : record,
+    ),
   );
   assert.deepEqual(found.differences.map(({ types }) => types).sort(), [['payout'], ['round-payout']]);
   const different = found.sums.all().filter(({ isEqual }) => !isEqual);
@@ -354,11 +356,11 @@ test('credits without a bet are summed by day and product and cause no differenc
   );
   store.nowMs = since + 2 * DAY_MS;
   await store.run(reward([{ id: 'late', payoutAmount: 90_000 }], { productId: 'P1', id: 'w4' }));
-  const told: Told = {
+  const reported: Reported = {
     ...{ betId: 'b', username: 'ann', currency: 'THB', productId: 'P1', roundId: 'r', stake: 1, payout: null },
     ...{ betStatus: 'OPEN', updatedDate: new Date(since + 10 * minute).toISOString(), way: 'open' },
   };
-  const found = await look(store.reader, [told], new Window(since, since + DAY_MS));
+  const found = await look(store.reader, [reported], new Window(since, since + DAY_MS));
   assert.deepEqual(found.differences, []);
   assert.deepEqual(
     found.sums.all().map(({ productId, ours, credits }) => [productId, ours.bets, credits.value]),
@@ -372,9 +374,9 @@ test('credits without a bet are summed by day and product and cause no differenc
 
 test('temporary files have no names, even if the history cannot be read', async () => {
   const mine = () => readdirSync(tmpdir()).filter((name) => name.startsWith('walletd-reconcile-'));
-  const { store, told } = await playedStore();
-  const wrong = { ...(told[0] as Told), betStatus: 'WON' };
-  const looking = look(store.reader, [...told, wrong]);
+  const { store, reported } = await playedStore();
+  const wrong = { ...(reported[0] as Reported), betStatus: 'WON' };
+  const looking = look(store.reader, [...reported, wrong]);
   assert.deepEqual(mine(), []);
   await assert.rejects(looking, { name: 'ToolError', message: /^line 79: the status "WON" is unknown/ });
   assert.deepEqual(mine(), []);

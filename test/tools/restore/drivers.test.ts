@@ -156,7 +156,7 @@ test('a short Redis outage during a restore does not stop it', () =>
       }
     };
     const delay = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
-    const patience = { ...IMMEDIATE, attemptsMax: 10, delay };
-    await restoreFrames(frames(), restoreTargetOf(store), { openFormats, retryPolicy: patience });
+    const retryPolicy = { ...IMMEDIATE, attemptsMax: 10, delay };
+    await restoreFrames(frames(), restoreTargetOf(store), { openFormats, retryPolicy });
     assert.deepEqual(await walletsOf(store), await walletsOf(wal));
   }));

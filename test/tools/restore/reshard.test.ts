@@ -181,7 +181,8 @@ async function booksOf(
   const archived: string[] = [];
   for (const day of await archive.days()) {
     for (let shard = 0; shard < meta.shards; shard++) {
-      for await (const records of archive.all(shard, day)) for (const record of records) archived.push(toldOf(record));
+      for await (const records of archive.all(shard, day))
+        for (const record of records) archived.push(reportedOf(record));
     }
   }
   const wallets = [...(await recovered(partsOf(store), meta))].sort(([a], [b]) => (a < b ? -1 : 1));
@@ -189,7 +190,7 @@ async function booksOf(
 }
 
 /** The content of a record without its position. */
-function toldOf({ shard: _shard, image, lsn, ...rest }: ArchiveRecord): string {
+function reportedOf({ shard: _shard, image, lsn, ...rest }: ArchiveRecord): string {
   const { username } = nameOfSerialized(image);
   return JSON.stringify({ username, ...rest, lsn: formatLsn(lsn), image: image.toString('hex') });
 }

@@ -264,8 +264,8 @@ test('a server with a different balance, version or set of players is found', as
 
 test('a server is compared at the version that it answered, regardless of later events', async () => {
   const store = await storyOf();
-  const told = await serverOf(store).players(0);
-  const wrong = told.map((player) => ({ ...player, balance: '7' }));
+  const reported = await serverOf(store).players(0);
+  const wrong = reported.map((player) => ({ ...player, balance: '7' }));
   const later = async (players: readonly ServerPlayer[]) => {
     const server = {
       players: async () => {
@@ -276,7 +276,7 @@ test('a server is compared at the version that it answered, regardless of later 
     };
     return await look(store.reader, server);
   };
-  const report = await later(told);
+  const report = await later(reported);
   assert.deepEqual(messages(report), []);
   assert.equal(report.shards[0]?.compared, 2);
   await store.wal.snapshots(0);

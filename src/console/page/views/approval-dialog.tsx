@@ -19,18 +19,18 @@ export interface Approval {
   readonly by: { readonly name: string; readonly address: string } | null;
 }
 
-export type Verb = 'approve' | 'refuse';
+export type ApprovalAction = 'approve' | 'refuse';
 
-const TITLES: Readonly<Record<Verb, string>> = { approve: 'Approve', refuse: 'Refuse' };
+const TITLES: Readonly<Record<ApprovalAction, string>> = { approve: 'Approve', refuse: 'Refuse' };
 
 interface Props {
-  readonly verb: Verb;
+  readonly action: ApprovalAction;
   readonly approval: Approval;
   readonly onClose: () => void;
 }
 
 /** Shows the request again before the decision. Repeating a decision is safe, because the money moves only once. */
-export function ApprovalDialog({ verb, approval, onClose }: Props) {
+export function ApprovalDialog({ action, approval, onClose }: Props) {
   const [error, setError] = useState<Error>();
   const [isWaiting, setWaiting] = useState(false);
   const { username, currency, type, amount, reason, by } = approval;
@@ -38,7 +38,7 @@ export function ApprovalDialog({ verb, approval, onClose }: Props) {
     setWaiting(true);
     setError(undefined);
     try {
-      await post(`/v1/approvals/${partOf(approval.id)}/${verb}`);
+      await post(`/v1/approvals/${partOf(approval.id)}/${action}`);
       onClose();
     } catch (failure) {
       setError(failure as Error);
@@ -46,7 +46,7 @@ export function ApprovalDialog({ verb, approval, onClose }: Props) {
     }
   };
   return (
-    <Dialog title={`${TITLES[verb]} this ${type}?`} onClose={onClose}>
+    <Dialog title={`${TITLES[action]} this ${type}?`} onClose={onClose}>
       <dl class="summary">
         <dt>Player</dt>
         <dd>
@@ -69,14 +69,14 @@ export function ApprovalDialog({ verb, approval, onClose }: Props) {
           </>
         )}
       </dl>
-      <p>{verb === 'approve' ? 'The money moves at once.' : 'No money moves.'}</p>
+      <p>{action === 'approve' ? 'The money moves at once.' : 'No money moves.'}</p>
       {error && <Failed error={error} />}
       <footer>
         <button type="button" onClick={onClose}>
           Cancel
         </button>
         <button type="button" class="main" disabled={isWaiting} onClick={send}>
-          {isWaiting ? 'Sending…' : TITLES[verb]}
+          {isWaiting ? 'Sending…' : TITLES[action]}
         </button>
       </footer>
     </Dialog>

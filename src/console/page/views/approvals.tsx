@@ -8,7 +8,7 @@ import { type Column, Table } from '../parts/table.js';
 import { Time, utcOf } from '../parts/time.js';
 import { usePages } from '../use-pages.js';
 import { inWords, NONE } from '../words.js';
-import { type Approval, ApprovalDialog, type Verb } from './approval-dialog.js';
+import { type Approval, type ApprovalAction, ApprovalDialog } from './approval-dialog.js';
 
 const PAGE = '100';
 
@@ -48,7 +48,7 @@ const TIMES: readonly Column<Approval>[] = [
 
 /** Pending approvals of all players, with buttons for operators who may decide. `name` is the visitor's name. */
 export function ApprovalsView({ name, mayChange }: { readonly name: string; readonly mayChange: boolean }) {
-  const [open, setOpen] = useState<{ readonly verb: Verb; readonly approval: Approval }>();
+  const [open, setOpen] = useState<{ readonly action: ApprovalAction; readonly approval: Approval }>();
   const pages = usePages<Approval, { approvals: readonly Approval[]; next: string | null }>(
     (cursor) => `/v1/approvals?${new URLSearchParams({ limit: PAGE, ...(cursor !== null && { before: cursor }) })}`,
     ({ approvals }) => approvals,
@@ -63,11 +63,11 @@ export function ApprovalsView({ name, mayChange }: { readonly name: string; read
     show: (approval) => (
       <span class="nowrap">
         {approval.by?.name !== name && (
-          <button type="button" onClick={() => setOpen({ verb: 'approve', approval })}>
+          <button type="button" onClick={() => setOpen({ action: 'approve', approval })}>
             Approve
           </button>
         )}{' '}
-        <button type="button" class="quiet" onClick={() => setOpen({ verb: 'refuse', approval })}>
+        <button type="button" class="quiet" onClick={() => setOpen({ action: 'refuse', approval })}>
           {approval.by?.name === name ? 'Cancel request' : 'Refuse'}
         </button>
       </span>

@@ -9,13 +9,13 @@ export function BlockDialog({ player, onClose }: { readonly player: Player; read
   const [{ username, status }] = useState(player);
   const [error, setError] = useState<Error>();
   const [isWaiting, setWaiting] = useState(false);
-  const verb = status === 'active' ? 'block' : 'unblock';
+  const action = status === 'active' ? 'block' : 'unblock';
   const title = status === 'active' ? 'Block' : 'Unblock';
   const send = async () => {
     setWaiting(true);
     setError(undefined);
     try {
-      await post(`/v1/players/${partOf(username)}/${verb}`);
+      await post(`/v1/players/${partOf(username)}/${action}`);
       onClose();
     } catch (failure) {
       setError(failure as Error);

@@ -13,12 +13,12 @@ interface DrainProps {
 /** Drains a node, or stops draining it. */
 export function DrainDialog({ node: given, onClose }: DrainProps) {
   const [{ name, state, shards }] = useState(given);
-  const verb = state === 'up' ? 'drain' : 'undrain';
+  const action = state === 'up' ? 'drain' : 'undrain';
   return (
     <Confirm
       title={state === 'up' ? 'Drain this node?' : 'Undrain this node?'}
       button={state === 'up' ? 'Drain' : 'Undrain'}
-      send={() => post(`/v1/cluster/nodes/${partOf(name)}/${verb}`)}
+      send={() => post(`/v1/cluster/nodes/${partOf(name)}/${action}`)}
       onClose={onClose}
     >
       <p>

@@ -48,8 +48,8 @@ export function FeedsView() {
         </button>
       </header>
       <p class="hint">
-        Consumers of the event feed. A consumer that stays behind for longer than the log is kept loses events, and is
-        told which.
+        Consumers of the event feed. A consumer that stays behind for longer than the log is kept loses events; its next
+        read lists them.
       </p>
       {error && <Failed error={error} again={again} />}
       {answer === undefined && isWaiting && <Loading what="the feeds" />}

@@ -20,7 +20,7 @@ const COLUMNS: readonly Column<RefusedLine>[] = [
   },
   { title: 'ID', text: ({ id }) => id || NONE, show: ({ id }) => <bdi class="id">{id || NONE}</bdi> },
 ];
-const VERBS: Readonly<Record<'ready' | 'running' | 'stopped', string>> = {
+const LABELS: Readonly<Record<'ready' | 'running' | 'stopped', string>> = {
   ready: 'Import this file',
   running: 'Importing…',
   stopped: 'Resume',
@@ -39,7 +39,7 @@ export function ImportRun({ file, onRunning }: Props) {
       <div class="actions">
         {state !== 'done' && (
           <button type="button" class="main" disabled={isRunning} onClick={start}>
-            {state instanceof Error ? VERBS.stopped : VERBS[state]}
+            {state instanceof Error ? LABELS.stopped : LABELS[state]}
           </button>
         )}
         {isRunning && (

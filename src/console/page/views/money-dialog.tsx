@@ -38,7 +38,7 @@ const TITLES: Readonly<Record<Movement, string>> = {
   withdraw: 'Withdraw',
   correct: 'Correct balance',
 };
-const VERBS: Readonly<Record<Movement, string>> = { deposit: 'Deposit', withdraw: 'Withdraw', correct: 'Correct by' };
+const ACTIONS: Readonly<Record<Movement, string>> = { deposit: 'Deposit', withdraw: 'Withdraw', correct: 'Correct by' };
 const NOUNS: Readonly<Record<Movement, string>> = {
   deposit: 'Deposit',
   withdraw: 'Withdrawal',
@@ -136,7 +136,7 @@ export function MoneyDialog({ movement, player: given, onClose }: Props) {
                 ? 'Sending…'
                 : isUncertain(step.error)
                   ? 'Send again'
-                  : `${VERBS[movement]} ${formatAmount(filled.amount, currency)} ${currency}`}
+                  : `${ACTIONS[movement]} ${formatAmount(filled.amount, currency)} ${currency}`}
             </button>
           </footer>
         </>

@@ -58,7 +58,7 @@ function Figures({ overview, hour, isLost }: FiguresProps) {
   );
   return (
     <div class={isLost ? 'stale' : undefined}>
-      <Troubles overview={overview} />
+      <Alerts overview={overview} />
       <section class="tiles" aria-label="Figures">
         <Tile name="Callbacks" value={overview.seconds === 0 ? NONE : `${count(rate(() => true))}/s`}>
           {count(rate((result) => result !== 'accepted'))}/s not accepted
@@ -118,7 +118,7 @@ function Tile({ name, value, children }: TileProps) {
   );
 }
 
-function Troubles({ overview: { troubles } }: { readonly overview: Overview }) {
+function Alerts({ overview: { troubles } }: { readonly overview: Overview }) {
   if (troubles.length === 0) return <p class="note good">Nothing is wrong.</p>;
   return (
     <section aria-label="Alerts">

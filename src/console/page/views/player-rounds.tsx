@@ -51,7 +51,7 @@ interface Row extends Message {
   readonly logged: LoggedEvent | undefined;
 }
 
-const VERBS: Readonly<Record<Message['type'], string>> = {
+const ACTIONS: Readonly<Record<Message['type'], string>> = {
   place: 'placed',
   settle: 'settled',
   adjust: 'adjusted',
@@ -208,7 +208,7 @@ function RoundName({ of: { roundId, transactions } }: { readonly of: Round }) {
 
 function whatOf({ type, kind, isWaiting, movesNothing }: Message): string {
   const notes = [...(isWaiting ? ['waiting'] : []), ...(movesNothing ? ['no money moved'] : [])];
-  const words = WORDS[`${kind} ${type}`] ?? `${kind} ${VERBS[type]}`;
+  const words = WORDS[`${kind} ${type}`] ?? `${kind} ${ACTIONS[type]}`;
   return `${words}${notes.length === 0 ? '' : ` (${notes.join(', ')})`}`;
 }
 

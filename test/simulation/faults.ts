@@ -8,12 +8,12 @@ import { NO_FAULTS, type StoreFaults } from './simulated-store.js';
 import type { World } from './world.js';
 
 /** A fault or an operator action. Its place and duration are random. */
-type Trouble = (world: World, random: Random) => void;
+type Fault = (world: World, random: Random) => void;
 
 const SHORT_MS = 400;
 const LONG_MS = 6000;
 
-const COMMON_FAULTS: Readonly<Record<string, Trouble>> = {
+const COMMON_FAULTS: Readonly<Record<string, Fault>> = {
   kill: (world, random) => {
     const i = random.below(world.settings.nodes);
     world.kill(i);
@@ -90,7 +90,7 @@ const COMMON_FAULTS: Readonly<Record<string, Trouble>> = {
 };
 
 /** Faults of the archive. */
-const ARCHIVE_FAULTS: Readonly<Record<string, Trouble>> = {
+const ARCHIVE_FAULTS: Readonly<Record<string, Fault>> = {
   'archive-away': (world, random) => world.archiveServer.away(0, random.between(100, LONG_MS)),
   'cut-archive': (world, random) => {
     const node = oneOf(world, random);
@@ -121,7 +121,7 @@ const ARCHIVE_FAULTS: Readonly<Record<string, Trouble>> = {
 };
 
 /** Faults that occur only in plans. */
-const PLAN_FAULTS: Readonly<Record<string, Trouble>> = {
+const PLAN_FAULTS: Readonly<Record<string, Fault>> = {
   assertion: (world, random) => oneOf(world, random)?.breakShard(random.below(world.settings.shards)),
   'clock-days': (world, random) => {
     const node = oneOf(world, random);
@@ -132,7 +132,7 @@ const PLAN_FAULTS: Readonly<Record<string, Trouble>> = {
 };
 
 /** Events of runs in which time leaps. */
-const TIME_FAULTS: Readonly<Record<string, Trouble>> = { leap };
+const TIME_FAULTS: Readonly<Record<string, Fault>> = { leap };
 
 export const NAMES: readonly string[] = Object.keys(COMMON_FAULTS);
 export const ARCHIVE_NAMES: readonly string[] = Object.keys(ARCHIVE_FAULTS);
@@ -154,7 +154,7 @@ function drawnFaults(random: Random): StoreFaults {
 /**
  * Causes random faults for a while, each kind with the frequency given by this run's seed. Resolves to a list of them.
  */
-export async function trouble(world: World, forMs: number): Promise<string[]> {
+export async function injectFaults(world: World, forMs: number): Promise<string[]> {
   const { random, time } = world;
   const kinds = NAMES.filter(() => random.chance(0.5));
   const done: string[] = [];
