@@ -34,6 +34,8 @@ export interface FeedWithLag extends Feed {
 export type FeedRequest =
   | { readonly type: 'create'; readonly name: string; readonly filter: FeedFilter; readonly from: string }
   | { readonly type: 'list' }
+  /** Loads what the first read would load. */
+  | { readonly type: 'warm-up' }
   | { readonly type: 'find'; readonly name: string }
   | { readonly type: 'remove'; readonly name: string }
   | { readonly type: 'acknowledge'; readonly name: string; readonly position: string }
@@ -69,6 +71,7 @@ export type FeedAnswer =
   | { readonly type: 'feed'; readonly feed: Feed; readonly isNew: boolean }
   | { readonly type: 'feeds'; readonly feeds: readonly FeedWithLag[]; readonly timelines: readonly Timeline[] }
   | { readonly type: 'removed' }
+  | { readonly type: 'warm' }
   | { readonly type: 'page'; readonly json: string; readonly next: string }
   | { readonly type: 'refused'; readonly reason: FeedRefusal }
   /** A temporary failure, such as an outage of the store. */

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import type { FeedEvent } from '../../src/feed/event.js';
 import { assertEachOnce, assertOrder, FeedConsumer } from '../support/feed-consumer.js';
 import { type LocalCluster, nameOf } from '../support/local-cluster.js';
@@ -21,6 +22,8 @@ fault('a consumer gets each event once by id although nodes are killed', async (
     const owners = await cluster.owners();
     const shards = owners.flatMap((owner, shard) => (owner === nameOf(i) ? [shard] : []));
     const epochs = consumer.newestEpochs();
+    // The feed of a node is loaded before its first request.
+    const feedProcesses = await until('every node has a feed process', () => feedProcessesOf(cluster));
     const killedMs = performance.now();
     const sinceMs = () => Math.round(performance.now() - killedMs);
     await cluster.end(i, 'SIGKILL');
@@ -31,6 +34,11 @@ fault('a consumer gets each event once by id although nodes are killed', async (
       const newest = consumer.newestEpochs();
       return shards.every((shard) => (newest.get(shard) ?? 0) > (epochs.get(shard) ?? 0));
     });
+    const answering = consumer.node;
+    assert.ok(
+      feedProcesses.get(answering) === feedProcessOf(cluster, answering),
+      'no process was started for the read',
+    );
     scene.say(`${role} killed: events after ${readMs} ms, and of all its shards after ${sinceMs()} ms`);
     await cluster.startNode(i);
     await cluster.settled();
@@ -50,19 +58,40 @@ fault('a consumer gets each event once by id although nodes are killed', async (
   scene.say(`${events.length} events, ${consumer.repeated} of them delivered again`);
 });
 
+/** Process ids by node; undefined while a node has no feed process. */
+function feedProcessesOf(cluster: LocalCluster): ReadonlyMap<number, number> | undefined {
+  const processes = new Map<number, number>();
+  for (let i = 0; i < NODES; i++) {
+    const pid = feedProcessOf(cluster, i);
+    if (pid === undefined) return undefined;
+    processes.set(i, pid);
+  }
+  return processes;
+}
+
+function feedProcessOf(cluster: LocalCluster, node: number): number | undefined {
+  const { pid } = cluster.node(node);
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean);
+  const found = children.find((child) => readFileSync(`/proc/${child}/cmdline`, 'utf8').includes('feed-program'));
+  return found === undefined ? undefined : Number(found);
+}
+
 /** A consumer that knows the addresses of all nodes, and asks the next one whenever one fails. */
 class RovingConsumer extends FeedConsumer {
   /** Number of pages with events. */
   reads = 0;
   /** Number of events that were delivered before. */
   repeated = 0;
+  /** Index of the node that is asked next. */
+  node: number;
   private isOver = false;
 
   constructor(
     private readonly cluster: LocalCluster,
-    private node: number,
+    firstNode: number,
   ) {
     super();
+    this.node = firstNode;
   }
 
   stop(): void {

@@ -171,6 +171,19 @@ describe('reading a feed', () => {
     assert.deepEqual(feeds.records.settled, [0, 1, 2]);
   });
 
+  test('a read after a load needs no snapshot, even for players created later', async () => {
+    const store = await playedStore();
+    const feeds = new FeedsUnderTest(store);
+    await feeds.create('crm', 'now');
+    assert.deepEqual(await feeds.ask({ type: 'warm-up' }), { type: 'warm' });
+    assert.deepEqual(feeds.records.settled, [0, 1, 2]);
+    store.wal.snapshots = () => Promise.reject(new Error('the snapshots are read again'));
+    await store.fund('zoe', 7);
+    await play(store, 1, 100);
+    assert.deepEqual(await feeds.ask({ type: 'warm-up' }), { type: 'warm' });
+    assert.equal((await feeds.read('crm')).events.length, 1 + 2 * PLAYERS.length);
+  });
+
   test("events continue after a change of the log's owner", async () => {
     const store = await playedStore();
     const feeds = new FeedsUnderTest(store);

@@ -83,6 +83,8 @@ export interface AdminServerDeps {
   readonly running: RunningSettings;
   readonly keptSnapshots: KeptSnapshots;
   readonly signedOut: SignedOutSessions;
+  /** Undefined on a node without a cluster. */
+  readonly hasFeeds: (() => Promise<boolean>) | undefined;
   readonly meta: StoreMeta;
   readonly log: Logger;
 }
@@ -108,7 +110,7 @@ export function makeAdminServer(settings: Settings, deps: AdminServerDeps): Admi
     },
     service,
     searcher: new StoreSearches(settings),
-    feeds: new FeedProcess(settings),
+    feeds: new FeedProcess(settings, deps.hasFeeds),
     cluster,
     observability: {
       metrics: scrape,

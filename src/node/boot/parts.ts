@@ -18,6 +18,7 @@ import { DECISIONS_OF_TODAY } from '../../store/meta.js';
 import type { OnFenced } from '../../threads/host-observer.js';
 import type { Shards } from '../../threads/shards.js';
 import { type Readiness, WalletService } from '../../threads/wallet-service.js';
+import { feedsIn } from '../../tools/feed/recorded-feeds.js';
 import { shardsOf } from '../../tools/store-reader.js';
 import { driverOf } from '../drivers/drivers.js';
 import { initOf, type OpenStore, openStore, recordOf } from '../drivers/open-store.js';
@@ -307,6 +308,7 @@ async function makeOtherParts(
     running,
     keptSnapshots: new KeptSnapshots(settings, meta),
     signedOut,
+    hasFeeds: cluster && (async () => feedsIn(await opened.store.feeds.all(), meta.storeId).length > 0),
     meta,
     log,
   });

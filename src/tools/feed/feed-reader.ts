@@ -2,7 +2,7 @@ import { type FeedSource, feedEventsOf } from '../../feed/events-of.js';
 import { type FeedFilter, passes } from '../../feed/filter.js';
 import type { FeedPosition } from '../../feed/position.js';
 import type { LostEntries } from '../../feed/request.js';
-import type { Entry } from '../../ports/wal.js';
+import type { Entry, Head } from '../../ports/wal.js';
 import { predecessorOf, type StoreReader, shardsOf } from '../store-reader.js';
 import { ShardCurrencies } from './shard-currencies.js';
 import { ShardCursor } from './shard-cursor.js';
@@ -65,10 +65,17 @@ export class FeedReader {
     return { events, next, lost: cursors.flatMap(({ lost }) => lost), hasMore: open.size > 0 };
   }
 
+  /** Loads the currencies of all players, or those of new players since the last load. */
+  async warmUp(): Promise<void> {
+    const heads = await this.heads();
+    // A master that fails over can lose entries that no replica has, and then the players whom they created.
+    await this.settle(shardsOf(this.reader));
+    for (const [shard, currencies] of this.currencies.entries()) await currencies.load(heads[shard] as Head);
+  }
+
   /** The newest positions of all logs. */
   async end(): Promise<FeedPosition> {
-    const { reader } = this;
-    const heads = await Promise.all(shardsOf(reader).map((shard) => reader.wal.head(shard)));
+    const heads = await this.heads();
     return heads.map(({ lsn, checksum }) => ({ lsn, checksum, items: 0 }));
   }
 
@@ -83,6 +90,10 @@ export class FeedReader {
         return { lsn, checksum, items: 0 };
       }),
     );
+  }
+
+  private heads(): Promise<Head[]> {
+    return Promise.all(shardsOf(this.reader).map((shard) => this.reader.wal.head(shard)));
   }
 
   /** Takes wanted events of the waiting entry, and passes the entry unless more than `limit` are wanted. */

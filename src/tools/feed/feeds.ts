@@ -58,6 +58,9 @@ export class Feeds {
     switch (request.type) {
       case 'list':
         return await this.withLags(await book.list());
+      case 'warm-up':
+        await this.pages.warmUp();
+        return { type: 'warm' };
       case 'find': {
         const feed = await book.find(request.name);
         if (feed === undefined) return refused('feed-not-found');

@@ -18,12 +18,26 @@ export class ShardCurrencies {
 
   /** The currencies of all players who exist after `entry`, which follows `before`. */
   at(entry: Entry, before: Head): Promise<Currencies> {
-    const result = this.running.then(() => this.reach(entry, before));
+    return this.inTurn(async () => {
+      const currencies = await this.reach(before);
+      currencies.note(entry);
+      if (this.upTo === undefined || entry.lsn.sequence > this.upTo.lsn.sequence) this.upTo = entry.head;
+      return currencies;
+    });
+  }
+
+  /** Learns the currencies of all players who exist at `head`. */
+  async load(head: Head): Promise<void> {
+    await this.inTurn(() => this.reach(head));
+  }
+
+  private inTurn(run: () => Promise<Currencies>): Promise<Currencies> {
+    const result = this.running.then(run);
     this.running = result.catch(() => {});
     return result;
   }
 
-  private async reach(entry: Entry, before: Head): Promise<Currencies> {
+  private async reach(before: Head): Promise<Currencies> {
     const { shard, reader } = this;
     if (this.currencies === undefined || this.upTo === undefined) {
       this.currencies = await Currencies.at(before, shard, reader);
@@ -32,8 +46,6 @@ export class ShardCurrencies {
       this.currencies = await this.extended(this.currencies, this.upTo, before);
       this.upTo = before;
     }
-    this.currencies.note(entry);
-    if (entry.lsn.sequence > this.upTo.lsn.sequence) this.upTo = entry.head;
     return this.currencies;
   }
 

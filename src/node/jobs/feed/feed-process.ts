@@ -10,6 +10,9 @@ const PROGRAM = fileURLToPath(new URL('./feed-program.js', import.meta.url));
 const HEAP_MIB = 1024;
 /** Time without requests after which the process ends. */
 const IDLE_MS = 60_000;
+/** Interval at which the process learns of new players while the store has feeds. Less than `IDLE_MS`. */
+const WARM_MS = 5000;
+const NEVER = new AbortController().signal;
 /** Time limit after which the process is killed, because closing an unresponsive store could take longer. */
 const KILL_AFTER_MS = 3000;
 const AWAY: FeedAnswer = { type: 'failed', reason: 'the process that reads the feed has ended' };
@@ -22,18 +25,28 @@ interface Running {
 
 /**
  * Answers requests about the event feed in a separate process, so that reading logs takes no time from the shards. The
- * process starts with the first request, and ends a minute after the last one or with this process.
+ * process starts with the first request, and ends a minute after the last one or with this process. A node of a cluster
+ * keeps the process loaded as long as the store has feeds, because a consumer of another node may come at any time.
  */
 export class FeedProcess implements FeedService {
   private readonly settings: StoreSettings;
   private running: Running | undefined = undefined;
   private newest = 0;
+  private readonly warming: NodeJS.Timeout | undefined;
+  private isWarming = false;
+  private isClosed = false;
 
   constructor(
     { store, storePrefix, durability, redis, archive, postgres }: StoreSettings,
+    /** Undefined on a node without a cluster, which keeps nothing loaded. Rejects during an outage. */
+    hasFeeds?: () => Promise<boolean>,
     private readonly program = PROGRAM,
+    warmMs = WARM_MS,
   ) {
     this.settings = { store, storePrefix, durability, redis, archive, postgres };
+    if (hasFeeds === undefined) return;
+    this.warming = setInterval(() => void this.keepWarm(hasFeeds), warmMs).unref();
+    void this.keepWarm(hasFeeds);
   }
 
   ask(request: FeedRequest, signal: AbortSignal): Promise<FeedAnswer> {
@@ -56,7 +69,18 @@ export class FeedProcess implements FeedService {
   }
 
   close(): void {
+    clearInterval(this.warming);
+    this.isClosed = true;
     if (this.running !== undefined) this.end(this.running);
+  }
+
+  /** Does nothing while an earlier load is under way. Each load is a request, which keeps the process from ending. */
+  private async keepWarm(hasFeeds: () => Promise<boolean>): Promise<void> {
+    if (this.isWarming) return;
+    this.isWarming = true;
+    const isWanted = await hasFeeds().catch(() => false);
+    if (isWanted && !this.isClosed) await this.ask({ type: 'warm-up' }, NEVER);
+    this.isWarming = false;
   }
 
   private start(): Running {
