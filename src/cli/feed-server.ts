@@ -64,6 +64,11 @@ export class FeedServer implements FeedSource {
     if (status < 300) return text;
     const refused = this.api.refused(status, text);
     if (MAY_SUCCEED.has(status)) throw new Error(refused.message);
+    // The exit code of a `ConfigError` keeps systemd from a restart, which would create the feed again without the
+    // events in between.
+    if (status === 404 && path.startsWith(this.path)) {
+      throw new ConfigError(`the feed ${this.definition.name} was deleted. Start again to create a new one`);
+    }
     throw status === 409 ? new ConfigError(`${refused.message}. Name another feed, or delete this one`) : refused;
   }
 }

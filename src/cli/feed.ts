@@ -67,7 +67,7 @@ export function addFeed(program: Command): void {
 Events come at least once, and in order per player. The sink's confirmation moves the position of the feed. A sink that is away, slow or
 full makes the feed wait. For several sinks, run one process per sink, each with a feed of its own. See docs/feed-sinks.md.`,
         ],
-        exitCodes: `${EXIT.ok} stopped, or replayed; ${EXIT.failure} the server refused the feed; ${EXIT.usage} wrong settings or arguments.`,
+        exitCodes: `${EXIT.ok} stopped, or replayed; ${EXIT.failure} the server refused the feed; ${EXIT.usage} wrong settings or arguments, or the feed was deleted.`,
         examples: [
           'walletd feed --name warehouse --to stdout | kcat -b kafka:9092 -t wallets',
           'walletd feed --name crm --to webhook:https://crm.example/wallet --secret-file key --dead-letters refused',

@@ -35,7 +35,7 @@ test('a refusal that can end is repeated, and any other ends the feed', async (t
     server.refusal = status;
     await assert.rejects(feed.pull(), (error) => !(error instanceof UserError), String(status));
   }
-  for (const status of [400, 403, 404]) {
+  for (const status of [400, 403]) {
     server.refusal = status;
     await assert.rejects(feed.pull(), UserError, String(status));
   }
@@ -43,6 +43,16 @@ test('a refusal that can end is repeated, and any other ends the feed', async (t
   await assert.rejects(feed.open(), ConfigError);
   server.close();
   await assert.rejects(feed.pull(), (error) => !(error instanceof UserError));
+});
+
+test('a feed that was deleted ends its process for good', async (t) => {
+  const { server, feed } = await startFeed(t);
+  await feed.open();
+  server.refusal = 404;
+  const deleted = (error: unknown) => error instanceof ConfigError && /crm was deleted/.test(error.message);
+  await assert.rejects(feed.pull(), deleted);
+  await assert.rejects(feed.acknowledge('2'), deleted);
+  await assert.rejects(feed.open(), (error) => error instanceof UserError && !(error instanceof ConfigError));
 });
 
 test('a stop ends a pull that waits for events', async (t) => {

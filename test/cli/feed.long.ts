@@ -76,6 +76,17 @@ test('feed waits for a Redis that is away, and then delivers every event', async
   assert.equal(output.log.match(/feed-sink-away/g)?.length, 1);
 });
 
+test('feed ends with exit code 2 when the feed is deleted', async (t) => {
+  const server = await startServer(t);
+  const { child, output } = startFeed(['--name', 'crm', '--to', 'stdout', '--server', server.url]);
+  await until('all events are acknowledged', () => server.acknowledged === EVENTS.length);
+  server.refusal = 404;
+  const [code] = await once(child, 'close');
+  assert.equal(code, 2, output.log);
+  assert.match(output.log, /the feed crm was deleted/);
+  assert.equal(server.definitions.length, 1);
+});
+
 test('feed replays a file of dead letters and ends', async (t) => {
   const folder = makeTempFolder();
   t.after(() => folder.remove());

@@ -286,6 +286,19 @@ describe('consumers', () => {
     assert.equal((await feeds.create('crm')).position, created.position);
   });
 
+  test('a removed feed leaves a waiting read of another feed alone', async () => {
+    const store = await playedStore();
+    const feeds = new FeedsUnderTest(store);
+    await feeds.create('crm', 'now');
+    await feeds.create('other', 'now');
+    feeds.onPause = async () => {
+      feeds.onPause = async () => {};
+      assert.deepEqual(await feeds.ask({ type: 'remove', name: 'other' }), { type: 'removed' });
+      await play(store, 1, 100);
+    };
+    assert.equal((await feeds.read('crm', undefined, 1000, 5000)).events.length, 2 * PLAYERS.length);
+  });
+
   test('the number of feeds is limited', async () => {
     const feeds = new FeedsUnderTest(await playedStore(1));
     for (let i = 0; i < 32; i++) await feeds.create(`f${i}`, 'now');
