@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises';
 import { open } from 'lmdb';
 import type { ArchiveRecord } from '../../src/ports/archive.js';
 import { DamagedArchiveError } from '../../src/ports/damaged-archive-error.js';
@@ -109,6 +110,39 @@ test('marks of an older walletd, without checksums, are readable', async (t) => 
   assert.deepEqual(await markAtStart(folder), { ...MARK, index: 6 });
   const lengths = (await rowsOf(folder)).map(([, value], i) => value.length - (older[i] as Row)[1].length);
   assert.deepEqual(lengths, [CHECKSUM_BYTES, 0, CHECKSUM_BYTES, 0], 'rows that were written have one');
+});
+
+test('an archive can be closed while shards write their marks', async (t) => {
+  const folder = await archiveIn(t);
+  for (let turns = 0; turns < 10; turns++) {
+    const archive = LmdbArchive.open(folder, STORE_ID);
+    await archive.put([RECORD]);
+    const writes: Promise<void>[] = [];
+    for (let shard = 0; shard < 10; shard++) {
+      writes.push(archive.raiseMark(shard, { ...MARK, epoch: MARK.epoch + turns }));
+      await turn();
+    }
+    for (let i = 0; i < turns; i++) await turn();
+    const closing = archive.close();
+    await Promise.allSettled(writes);
+    await closing;
+    // lmdb ends a read in a timer of 0 ms. An exception in the timer fails this test.
+    await delay(1);
+    await assert.rejects(archive.put([RECORD]), /the archive is closed/);
+  }
+});
+
+test('an archive can be closed during its first put', async (t) => {
+  const folder = await archiveIn(t);
+  for (let turns = 0; turns < 40; turns++) {
+    const archive = LmdbArchive.open(folder, STORE_ID);
+    const others = Array.from({ length: 5 }, (_, i) => archive.raiseMark(1, { ...MARK, sequence: MARK.sequence + i }));
+    const put = archive.put([RECORD]);
+    for (let i = 0; i < turns; i++) await turn();
+    const closing = archive.close();
+    await Promise.allSettled([put, ...others]);
+    await closing;
+  }
 });
 
 test('damaged marks are reported to repair tools, and valid after an accepted loss', async (t) => {

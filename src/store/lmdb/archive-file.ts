@@ -13,14 +13,24 @@ interface ArchiveFileOptions {
 
 /** One LMDB environment of an archive, in its own file. */
 export class ArchiveFile {
-  readonly root: RootDatabase<Buffer, Buffer>;
+  private readonly environment: RootDatabase<Buffer, Buffer>;
   private readonly growth: FileGrowth;
   private readonly commits: Commits;
+  private isClosed = false;
 
   constructor(path: string, options: ArchiveFileOptions, onStuck: (why: string) => void) {
-    this.root = openFile(path, { path, noSubdir: true, overlappingSync: false, ...options, ...BINARY });
+    this.environment = openFile(path, { path, noSubdir: true, overlappingSync: false, ...options, ...BINARY });
     this.growth = new FileGrowth(path, () => usedBytes(this.root));
-    this.commits = new Commits(this.root, this.growth, onStuck);
+    this.commits = new Commits(this.environment, this.growth, onStuck);
+  }
+
+  /**
+   * Throws once the file is being closed. Until its last commit, lmdb would answer one more read and then throw from a
+   * timer, where nothing can catch the error.
+   */
+  get root(): RootDatabase<Buffer, Buffer> {
+    if (this.isClosed) throw new Error('the archive is closed');
+    return this.environment;
   }
 
   get usedBytes(): number {
@@ -59,7 +69,9 @@ export class ArchiveFile {
   }
 
   async close(): Promise<void> {
+    this.isClosed = true;
     await this.growth.close();
-    await this.root.close();
+    await this.commits.settled();
+    await this.environment.close();
   }
 }

@@ -28,7 +28,6 @@ const VALUE_BYTES: Readonly<Record<number, number>> = { [DAY]: 4, [FIRST_DAY]: 4
  */
 export class ArchiveMarks {
   private readonly file: ArchiveFile;
-  private isClosed = false;
 
   /**
    * `damaged` decides how rows with a wrong checksum are handled. With `refused`, reading such a row throws an error.
@@ -140,7 +139,6 @@ export class ArchiveMarks {
   }
 
   async close(): Promise<void> {
-    this.isClosed = true;
     await this.file.close();
   }
 
@@ -164,11 +162,9 @@ export class ArchiveMarks {
   }
 
   private get(key: Buffer): Buffer | undefined {
-    // After it is closed, an lmdb environment answers one more read and then throws from a timer, where nothing can
-    // catch the error.
-    if (this.isClosed) throw new Error('the archive is closed');
-    this.file.root.resetReadTxn();
-    return this.file.root.get(key);
+    const { root } = this.file;
+    root.resetReadTxn();
+    return root.get(key);
   }
 }
 

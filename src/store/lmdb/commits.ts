@@ -1,4 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises';
+import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises';
 import type { RootDatabase } from 'lmdb';
 import { messageOf } from '../../base/message-of.js';
 import { Watchdog } from '../../base/watchdog.js';
@@ -12,6 +12,7 @@ const HOUSEKEEPING_MS = 1000;
 /** Monitors each commit of an environment and does the periodic maintenance. */
 export class Commits {
   private housekeptMs = performance.now();
+  private readonly inProgress = new Set<Promise<unknown>>();
 
   constructor(
     private readonly root: RootDatabase<Buffer, Buffer>,
@@ -26,12 +27,25 @@ export class Commits {
   async completed<T>(writes: Promise<T>): Promise<T> {
     const why = `a commit has neither succeeded nor failed for ${STUCK_SECONDS} s`;
     const watchdog = new Watchdog(STUCK_SECONDS, () => this.onStuck(why));
+    this.inProgress.add(writes);
     try {
       return await writes;
     } finally {
+      this.inProgress.delete(writes);
       watchdog.stop();
       this.growth.committed();
       this.housekeep();
+    }
+  }
+
+  /**
+   * Resolves when no commit is in progress. Must be called before the environment is closed: lmdb waits for its last
+   * commit, and meanwhile answers a read and then throws from a timer, where nothing can catch the error.
+   */
+  async settled(): Promise<void> {
+    while (this.inProgress.size > 0) {
+      await Promise.allSettled(this.inProgress);
+      await turn();
     }
   }
 

@@ -90,8 +90,9 @@ export class FileGrowth {
     return this.ensure(TO_REMOVE_BYTES + places * PLACE_BYTES, this.usedBytes());
   }
 
-  /** Must be called after a commit that removed something. */
+  /** Must be called after a commit that removed something. Does nothing while LMDB closes, because it must not be read. */
   removed(): void {
+    if (this.isClosed) return;
     this.usedAtRemoval = this.usedBytes();
   }
 

@@ -155,7 +155,7 @@ export class LmdbArchive implements Archive {
     }
     await Promise.all([...byDay].map(([day, ofDay]) => this.dayOf(day).put(ofDay)));
     await this.marks.write(newestMarks(records), await this.countsOf(byDay.keys()));
-    if (records.some(({ shard }) => shard === 0)) this.proving ??= this.prove();
+    if (!this.isClosed && records.some(({ shard }) => shard === 0)) this.proving ??= this.prove();
   }
 
   /**
