@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Archive } from '../../src/ports/archive.js';
 import { DamagedArchiveError } from '../../src/ports/damaged-archive-error.js';
+import { IS_NIGHTLY, nightly } from '../support/nightly.js';
 import { contested, type Plan, planOf } from './plan.js';
 import { shrink } from './shrink.js';
 import type { StoreAccess } from './simulated-store.js';
@@ -10,7 +11,8 @@ import type { World } from './world.js';
 
 const OPERATIONS = 1000;
 const NEWEST_MARK = { epoch: 2 ** 32 - 1, sequence: 0, index: 0 };
-const SEEDS = [1, 2, 3, 4, 5, 6];
+// In each run, .ci/run also simulates many other seeds, once each.
+const SEEDS = IS_NIGHTLY ? [1, 2, 3, 4, 5, 6] : [1, 2];
 /** Number of seeds, one of which must reveal a planted bug. The rarest is revealed by one seed of 27. */
 const SEEDS_MAX = 150;
 /** A bug that shows only if months pass. */
@@ -101,7 +103,8 @@ const BUGS: Readonly<Record<string, Plant>> = {
 };
 
 for (const [bug, plant] of Object.entries(BUGS)) {
-  test(`${bug} is found within ${SEEDS_MAX} seeds`, async () => {
+  const options = bug === KEPT_DAYS ? nightly('the other bug that needs months is searched') : {};
+  test(`${bug} is found within ${SEEDS_MAX} seeds`, options, async () => {
     const { seed } = await firstFailing(plant, [FORGETTING, KEPT_DAYS].includes(bug), bug === UNFENCED);
     assert.ok(seed <= SEEDS_MAX);
   });
