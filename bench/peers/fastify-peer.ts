@@ -13,7 +13,7 @@ export interface PeerWallets {
   importPlayers(players: readonly Player[]): Promise<number>;
 }
 
-/** Bet with its stake; amounts are in whole units. */
+/** A bet and its stake, in whole units of the currency. */
 export interface PlacedBet extends BetKey {
   readonly roundId: string;
   readonly stake: number;

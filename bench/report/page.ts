@@ -63,7 +63,7 @@ export function facts(rows: readonly (readonly [name: string, value: string])[])
   return `<table class="facts">${lines.join('\n')}</table>`;
 }
 
-/** Picture with its verdict above it. */
+/** A picture, with a heading and the verdict above it. */
 export function figure(title: string, verdict: string, svg: string): string {
   return `<h3>${escapeHtml(title)}</h3>\n<p class="verdict">${escapeHtml(verdict)}</p>\n${svg}`;
 }

@@ -71,7 +71,7 @@ describe('operators have names and roles', () => {
     assert.match(imported.body, /"result":"refused","reason":"id must be .* does not begin with walletd:"/);
   });
 
-  test("an undo's ID consists of kind, amount and target, and moves money once", async () => {
+  test("an undo's ID names its kind, amount and target, so a repeat moves nothing", async () => {
     await call(TOKENS.anna, 'PUT', '/v1/players/una', { currency: 'THB' });
     const undo = (undoes: object, more: object = {}) =>
       call(TOKENS.anna, 'POST', '/v1/players/una/corrections', { undoes, amount: 2.5, reason: 'a slip', ...more });

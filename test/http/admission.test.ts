@@ -36,7 +36,7 @@ function withAdmission(max: number, run: (admission: Admission, clock: { nowMs: 
 }
 
 test(
-  'incoming bodies never block complete ones',
+  'a body that is still arriving blocks no complete one',
   withAdmission(2, (admission) => {
     const slow = [new Request(admission, 1000), new Request(admission, 1000)];
     assert.equal(admission.isFull, true, 'no third body');

@@ -71,10 +71,7 @@ export function policyOf(
   };
 }
 
-/**
- * The rules, in which the format gate turns off every option that would write records which other nodes cannot read
- * yet.
- */
+/** The rules without the options whose records some other node cannot read yet, as the format gate reports. */
 export function rulesThrough(gate: FormatGate, rules: Rules): Rules {
   return Object.defineProperties(
     { ...rules },

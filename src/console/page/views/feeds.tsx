@@ -16,14 +16,13 @@ interface Feed {
 const isBehind = ({ lag }: Feed) => plain(lag.entries) > 0;
 const COLUMNS: readonly Column<Feed>[] = [
   { title: 'Feed', text: ({ name }) => name },
-  { title: 'Events', text: ({ filter }) => shownFilter(filter) },
   {
-    title: 'Oldest unread',
-    text: (feed) => (isBehind(feed) ? `${duration(plain(feed.lag.millis))} ago` : 'Nothing unread'),
+    title: 'Behind by',
+    text: (feed) => (isBehind(feed) ? duration(plain(feed.lag.millis)) : 'Up to date'),
     isNumber: true,
   },
-  { title: 'Unread entries', text: ({ lag }) => count(plain(lag.entries)), isNumber: true },
-  { title: 'Unread size', text: ({ lag }) => bytes(plain(lag.bytes)), isNumber: true },
+  { title: 'Entries', text: ({ lag }) => count(plain(lag.entries)), isNumber: true },
+  { title: 'Size', text: ({ lag }) => bytes(plain(lag.bytes)), isNumber: true },
   {
     title: 'Last acknowledged',
     text: ({ acknowledgedMillis }) => (acknowledgedMillis === null ? 'Never' : utcOf(plain(acknowledgedMillis))),
@@ -34,6 +33,7 @@ const COLUMNS: readonly Column<Feed>[] = [
     text: ({ createdMillis }) => utcOf(plain(createdMillis)),
     show: ({ createdMillis }) => <Time ms={plain(createdMillis)} />,
   },
+  { title: 'Events', text: ({ filter }) => shownFilter(filter) },
 ];
 
 /** The feeds of the store, and what their consumers have not acknowledged. */
@@ -48,8 +48,8 @@ export function FeedsView() {
         </button>
       </header>
       <p class="hint">
-        Consumers of the event feed. A consumer that stays behind for longer than the log is kept loses events; its next
-        read lists them.
+        A consumer is behind by what it has not acknowledged. If it stays behind for longer than the log is kept, it
+        loses events; its next read lists them.
       </p>
       {error && <Failed error={error} again={again} />}
       {answer === undefined && isWaiting && <Loading what="the feeds" />}
