@@ -299,6 +299,41 @@ describe('consumers', () => {
     assert.equal((await feeds.read('crm', undefined, 1000, 5000)).events.length, 2 * PLAYERS.length);
   });
 
+  test('two nodes that create a feed together leave out no later event', async () => {
+    const store = await playedStore();
+    const [feeds, others] = [new FeedsUnderTest(store), new FeedsUnderTest(store)];
+    const { records } = feeds;
+    const recorded = await records.all();
+    const read = records.all;
+    records.all = async () => {
+      records.all = read;
+      await others.create('crm', 'now');
+      for (const [key, text] of await others.records.all()) await records.put(key, text);
+      await play(store, 1, 100);
+      return recorded;
+    };
+    await feeds.create('crm', 'now');
+    assert.equal((await feeds.read('crm')).events.length, 2 * PLAYERS.length);
+  });
+
+  test('acknowledgements by two nodes at once leave out no event', async () => {
+    const feeds = new FeedsUnderTest(await playedStore());
+    const { records } = feeds;
+    await feeds.create('crm');
+    const first = await feeds.read('crm', undefined, 10);
+    const second = await feeds.read('crm', first.next, 10);
+    const before = await records.all();
+    await feeds.acknowledge('crm', second.next);
+    const read = records.all;
+    // The other node read the records before the newer acknowledgement was written.
+    records.all = async () => {
+      records.all = read;
+      return before;
+    };
+    await feeds.acknowledge('crm', first.next);
+    assert.deepEqual(await feeds.read('crm', undefined, 10), second);
+  });
+
   test('the number of feeds is limited', async () => {
     const feeds = new FeedsUnderTest(await playedStore(1));
     for (let i = 0; i < 32; i++) await feeds.create(`f${i}`, 'now');

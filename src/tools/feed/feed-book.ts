@@ -27,8 +27,9 @@ export class FeedBook {
   }
 
   /**
-   * Creates the feed unless it exists. `findStart` is called for a new feed. If two nodes create the same name at the
-   * same moment, the later definition stays.
+   * Creates the feed unless it exists. If two nodes create the same name at the same moment, the later
+   * definition stays. Therefore `findStart` runs before the look for the feed: a definition that replaces another begins
+   * before the other was answered, and the consumer misses no event.
    */
   async create(
     { name, filter: wanted, from }: Pick<Feed, 'name' | 'filter' | 'from'>,
@@ -36,6 +37,7 @@ export class FeedBook {
   ): Promise<{ readonly feed: Feed; readonly isNew: boolean } | 'feed-differs' | 'feeds-full'> {
     const { records, storeId, now, newId } = this.deps;
     const filter = normalFilter(wanted);
+    const start = await findStart();
     const feeds = await this.list();
     const feed = feeds.find((one) => one.name === name);
     if (feed !== undefined) {
@@ -43,7 +45,6 @@ export class FeedBook {
       return isSame ? { feed, isNew: false } : 'feed-differs';
     }
     if (feeds.length >= FEEDS_MAX) return 'feeds-full';
-    const start = await findStart();
     const definition: Definition = { storeId, id: newId(), createdMs: now(), filter, from, start };
     await records.put(`d:${name}`, JSON.stringify(definition));
     return { feed: feedOf(name, definition), isNew: true };
