@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { crc32 } from 'node:zlib';
 import type { FeedEvent } from '../../src/feed/event.js';
 import { compareLsn, type Lsn } from '../../src/ports/lsn.js';
+import { balanceOf } from './client.js';
 
 const ID = /^(\d+)-(\d+)-(\d+)-(\d+)(?:-([0-9a-f]{8}))?$/;
 /** Decimals of the sums, at least as many as a currency can have. */
@@ -108,6 +109,30 @@ export function sumsOf(moves: readonly Move[]): Map<string, bigint> {
   const sums = new Map<string, bigint>();
   for (const { player, before, after } of moves) sums.set(player, (sums.get(player) ?? 0n) + after - before);
   return sums;
+}
+
+/**
+ * Asserts that every event of each player came, in order: the moves are those of the log, each of these requests has
+ * made one, and the last balance is the store's.
+ */
+export async function assertBooks(
+  books: ConsumerBooks,
+  { players, requestIds, adminUrl }: { players: readonly string[]; requestIds: readonly string[]; adminUrl: string },
+): Promise<void> {
+  const moves = books.moves();
+  const requests = moves.flatMap(({ requestId }) => requestId ?? []);
+  const distinct = new Set(requests);
+  assert.equal(distinct.size, requests.length, 'no request has moved a balance twice');
+  assert.deepEqual(
+    requestIds.filter((id) => !distinct.has(id)),
+    [],
+    'each request has moved a balance',
+  );
+  const sums = sumsOf(moves);
+  for (const player of players) {
+    const balance = await balanceOf(adminUrl, player);
+    assert.equal(sums.get(player), unitsOf(String(balance)), `the balance of ${player}`);
+  }
 }
 
 /** An amount in decimal text as a whole number of units of 10^-8. */
