@@ -85,6 +85,7 @@ test('npm run cluster plays a bet, replaces a node and cleans up', () =>
       answers.map(({ balanceAfter }) => balanceAfter),
       [undefined, 1000, 990],
     );
+    await tried.said(/the consumer of the feed has read 3 events/);
 
     tried.order('kill 2');
     await tried.said(/all shards are served again, by others, after \d+ ms/);
@@ -97,6 +98,8 @@ test('npm run cluster plays a bet, replaces a node and cleans up', () =>
     await tried.said(/there is no node 3: 0 to 2/);
     tried.order('start 2');
     await tried.said(/node-2 is ready after \d+ ms/);
+    await tried.curl((curls.at(-1) as string).replaceAll('bet-1', 'bet-2'));
+    await tried.said(/the consumer of the feed has read 4 events/);
 
     pids.push(...tried.started());
     tried.child.kill('SIGINT');

@@ -7,6 +7,7 @@ import { Command, InvalidArgumentError } from 'commander';
 import { whyNoRedis } from '../../bench/support/redis.js';
 import { LocalCluster } from '../support/local-cluster.js';
 import { RedisCluster } from '../support/redis-cluster.js';
+import { CountingConsumer } from './counting-consumer.js';
 import { addresses, firstBet } from './guide.js';
 import { HELP, Orders } from './orders.js';
 
@@ -18,13 +19,14 @@ const NODES = 3;
 const SHARDS = 12;
 const MASTERS = 3;
 const REPLICAS = 2;
+const COUNT_MS = 1000;
 const PORT = 3000;
 const PORT_MAX = 65_534;
 
 const { port } = new Command('npm run cluster --')
   .description(
     `Starts ${NODES} nodes of walletd on a Redis Cluster of ${MASTERS} masters with ${REPLICAS} replicas each, and a round-robin ` +
-      'balancer before them: on loopback, and in a temporary folder. Ctrl-C ends all of it and removes the folder.',
+      'balancer before them, and reads the event feed: on loopback, and in a temporary folder. Ctrl-C ends all of it and removes the folder.',
   )
   .option(
     '--port <n>',
@@ -56,6 +58,7 @@ try {
   console.log(`\nOrders:\n${HELP}\n`);
   const orders = new Orders(cluster, console.log);
   await orders.run('status');
+  consume(cluster);
   for await (const line of createInterface({ input: process.stdin })) {
     await orders.run(line).catch((error: Error) => console.error(error.message));
   }
@@ -64,6 +67,18 @@ try {
   const { message, code } = error as NodeJS.ErrnoException;
   console.error(code === 'EADDRINUSE' ? `${message}: take others with npm run cluster -- --port 0` : message);
   process.exit(1);
+}
+
+/** Says how many events a consumer of the feed has read, whenever the number has changed. */
+function consume(cluster: LocalCluster): void {
+  const consumer = new CountingConsumer(cluster);
+  void consumer.run();
+  let said = 0;
+  setInterval(() => {
+    if (consumer.events === said) return;
+    said = consumer.events;
+    console.log(`the consumer of the feed has read ${said} events`);
+  }, COUNT_MS);
 }
 
 async function start(): Promise<LocalCluster> {
