@@ -3,6 +3,7 @@ import { readdirSync, rmSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Client } from 'pg';
 import { PlatformClient } from '../support/client.js';
+import { IS_NIGHTLY } from '../support/nightly.js';
 import { Scrape } from '../support/scrape.js';
 import { until } from '../support/until.js';
 import type { WalletdProcess } from '../support/walletd-process.js';
@@ -14,7 +15,7 @@ import { RawRedis } from './raw-redis.js';
 import { fault, rareFault } from './scene.js';
 import { SmallDisk } from './small-disk.js';
 
-const KILLS = 5;
+const KILLS = IS_NIGHTLY ? 5 : 2;
 /** The setting that makes closed rounds leave memory immediately. */
 const AT_ONCE = { WALLETD_RETENTION_MEMORY_SECONDS: '0.02' };
 

@@ -7,6 +7,7 @@ import { LmdbStore } from '../../src/store/lmdb/lmdb-store.js';
 import { META_VERSION } from '../../src/store/meta.js';
 import { Writer } from '../contract/writer.js';
 import { importPlayers } from '../support/client.js';
+import { IS_NIGHTLY } from '../support/nightly.js';
 import { until } from '../support/until.js';
 import { runWalletd, type WalletdProcess } from '../support/walletd-process.js';
 import type { Load } from './load.js';
@@ -21,7 +22,7 @@ const ONLY_ROOT = 'only root can mount a small disk';
 const DISK_MIB = 24;
 const PAUSE_MS = 40;
 const SILENT_MS = 2000;
-const FAILURES = 4;
+const FAILURES = IS_NIGHTLY ? 4 : 2;
 const PAGE_BYTES = 4096;
 /** Number of players whose snapshots need more space than the log entries of several seconds. */
 const IDLE_PLAYERS = Array.from({ length: 20_000 }, (_, i) => `idle${i}`);

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
+import { IS_NIGHTLY } from '../support/nightly.js';
 import { until } from '../support/until.js';
 import { prove } from './proof.js';
 import { RawRedis } from './raw-redis.js';
 import { besideBets, betAndSettle, rollBack } from './rounds.js';
 import { fault } from './scene.js';
 
-const KILLS = 5;
+const KILLS = IS_NIGHTLY ? 5 : 2;
 const DEADLINE_MS = 1000;
 /** Extra time beyond the deadline, because the client shares two cores with the servers. */
 const LATE_MS = 2000;

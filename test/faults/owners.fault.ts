@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
 import { bet, PlatformClient } from '../support/client.js';
+import { IS_NIGHTLY } from '../support/nightly.js';
 import { until } from '../support/until.js';
 import type { WalletdProcess } from '../support/walletd-process.js';
 import { PLAYERS } from './load.js';
@@ -8,7 +9,7 @@ import { prove } from './proof.js';
 import { RawRedis } from './raw-redis.js';
 import { fault } from './scene.js';
 
-const ROUNDS = 4;
+const ROUNDS = IS_NIGHTLY ? 4 : 2;
 const FENCED = 3;
 
 const isAlive = ({ child }: WalletdProcess) => child.exitCode === null && child.signalCode === null;
