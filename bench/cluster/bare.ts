@@ -1,9 +1,9 @@
+import { atEnd } from '../../test/support/clean-up.js';
+import { freePort } from '../../test/support/free-port.js';
 import type { RedisCluster } from '../../test/support/redis-cluster.js';
+import { ROOT } from '../../test/support/root.js';
 import { RoundRobin } from '../../test/support/round-robin.js';
 import { startChild } from '../support/child.js';
-import { atEnd } from '../support/clean-up.js';
-import { freePort } from '../support/free-port.js';
-import { ROOT } from '../support/root.js';
 import type { Server } from '../support/servers.js';
 import type { BareNode } from './bare-node.js';
 import { oneRedis, threeMasters } from './redis.js';

@@ -1,11 +1,10 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { must } from '../../src/base/assert.js';
 import { formatTable } from '../../src/cli/print/table.js';
-import { atEnd, withCleanUp } from '../support/clean-up.js';
+import { atEnd, withCleanUp } from '../../test/support/clean-up.js';
+import { findRedisVersion, whyNoRedis } from '../../test/support/versions.js';
 import { describeFsync, machine } from '../support/machine.js';
 import { RunProgress } from '../support/progress.js';
-import { whyNoRedis } from '../support/redis.js';
-import { findRedisVersion } from '../support/versions.js';
 import { bareCalm } from './bare.js';
 import { FIGURE_COLUMNS, type Figure, figureRow, type Goal } from './figure.js';
 import { fill, kill, move, type Round, redis, restart, roll, type Scene, stop } from './outages.js';

@@ -1,6 +1,6 @@
+import { atEnd } from '../../test/support/clean-up.js';
 import { RedisCluster } from '../../test/support/redis-cluster.js';
 import { RedisServer } from '../../test/support/redis-server.js';
-import { atEnd } from '../support/clean-up.js';
 import { NEVER_REWRITTEN } from '../support/redis.js';
 
 /** Starts one Redis without a replica. */

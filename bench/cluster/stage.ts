@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { atEnd } from '../../test/support/clean-up.js';
 import { LocalCluster, nameOf } from '../../test/support/local-cluster.js';
 import type { RedisCluster } from '../../test/support/redis-cluster.js';
 import { until } from '../../test/support/until.js';
 import type { WalletdProcess } from '../../test/support/walletd-process.js';
-import { atEnd } from '../support/clean-up.js';
 import { type Server, verify } from '../support/servers.js';
 import type { Serving } from '../support/vitals.js';
 import { threeMasters } from './redis.js';

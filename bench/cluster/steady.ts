@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { atEnd } from '../../test/support/clean-up.js';
 import { RoundRobin } from '../../test/support/round-robin.js';
 import { Scrape } from '../../test/support/scrape.js';
 import { WalletdProcess } from '../../test/support/walletd-process.js';
 import { generate } from '../load/generate.js';
-import { atEnd } from '../support/clean-up.js';
 import { coreShare } from '../support/processor.js';
 import type { Server } from '../support/servers.js';
 import type { Round } from './outages.js';

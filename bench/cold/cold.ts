@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Column, formatTable } from '../../src/cli/print/table.js';
+import { withCleanUp } from '../../test/support/clean-up.js';
 import { announce, type RaceSettings } from '../load/race.js';
 import type { LoadOptions } from '../load/run.js';
 import { usernameOf } from '../load/stories.js';
-import { withCleanUp } from '../support/clean-up.js';
 import { median } from '../support/machine.js';
 import { RunProgress } from '../support/progress.js';
 import { describeWorkers, durableEcho, echo, importPlayers, type Server, startWalletd } from '../support/servers.js';

@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { atEnd } from '../../test/support/clean-up.js';
 import type { LatencySummary } from '../load/latencies.js';
 import type { GeneratorLine, LoadOptions } from '../load/run.js';
-import { atEnd } from '../support/clean-up.js';
 import { median } from '../support/machine.js';
 
 const GENERATOR = fileURLToPath(new URL('./generator.js', import.meta.url));

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
-import { atEnd } from '../support/clean-up.js';
-import { ROOT } from '../support/root.js';
+import { atEnd } from '../../test/support/clean-up.js';
+import { ROOT } from '../../test/support/root.js';
 
 /**
  * Builds a commit in a folder below `folder`, which is removed at the end. Returns the build folder with a trailing

@@ -1,13 +1,13 @@
 import { plural } from '../../src/cli/print/format.js';
 import { type Column, formatTable } from '../../src/cli/print/table.js';
+import { withCleanUp } from '../../test/support/clean-up.js';
+import { ROOT } from '../../test/support/root.js';
 import { generate, warmUp } from '../load/generate.js';
 import { announce, type RaceSettings } from '../load/race.js';
 import { generatorSentences, resultLine } from '../load/race-table.js';
 import type { LoadResult } from '../load/run.js';
-import { withCleanUp } from '../support/clean-up.js';
 import { median } from '../support/machine.js';
 import { RunProgress } from '../support/progress.js';
-import { ROOT } from '../support/root.js';
 import { startWalletd, verify } from '../support/servers.js';
 import { type Store, type StoreChoice, startStore } from '../support/store.js';
 import { checkOut } from './check-out.js';

@@ -1,7 +1,7 @@
 import { must } from '../../src/base/assert.js';
 import { formatBytes } from '../../src/cli/print/format.js';
 import { formatTable } from '../../src/cli/print/table.js';
-import { atEnd, withCleanUp } from '../support/clean-up.js';
+import { atEnd, withCleanUp } from '../../test/support/clean-up.js';
 import { machine, median } from '../support/machine.js';
 import { importPlayers, startWalletd } from '../support/servers.js';
 import { startStore } from '../support/store.js';

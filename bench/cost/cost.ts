@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { atEnd, withCleanUp } from '../../test/support/clean-up.js';
 import { warmUp } from '../load/generate.js';
 import type { LoadReport } from '../load/load.js';
 import { announce, type RaceSettings, race } from '../load/race.js';
-import { atEnd, withCleanUp } from '../support/clean-up.js';
 import { type Server, startWalletd, walletd } from '../support/servers.js';
 import { type StoreChoice, startStore } from '../support/store.js';
 import { type Beside, printTurns, type Taken, takeTurns } from './turns.js';

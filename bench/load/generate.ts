@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { atEnd } from '../support/clean-up.js';
+import { atEnd } from '../../test/support/clean-up.js';
 import { importPlayers, type Server } from '../support/servers.js';
 import type { Vitals } from '../support/vitals.js';
 import type { LatencySummary } from './latencies.js';

@@ -1,5 +1,5 @@
+import { withCleanUp } from '../../test/support/clean-up.js';
 import { Archives } from '../support/archive.js';
-import { withCleanUp } from '../support/clean-up.js';
 import { type Contestant, describeWorkers, durableEcho, echo, walletd } from '../support/servers.js';
 import { type Store, type StoreChoice, startStore } from '../support/store.js';
 import type { Load } from './generate.js';

@@ -1,5 +1,5 @@
 import { must } from '../../src/base/assert.js';
-import { withCleanUp } from '../support/clean-up.js';
+import { withCleanUp } from '../../test/support/clean-up.js';
 import { describeFsync, machine } from '../support/machine.js';
 import { RunProgress } from '../support/progress.js';
 import { type Contestant, verify } from '../support/servers.js';

@@ -1,10 +1,10 @@
 import { type Column, formatTable } from '../../src/cli/print/table.js';
+import { withCleanUp } from '../../test/support/clean-up.js';
 import { generate, warmUp } from '../load/generate.js';
 import type { LatencySummary } from '../load/latencies.js';
 import { generatorSentences } from '../load/race-table.js';
 import type { LoadResult } from '../load/run.js';
 import type { Mix } from '../load/stories.js';
-import { withCleanUp } from '../support/clean-up.js';
 import { describeFsync, machine } from '../support/machine.js';
 import { startWalletd, verify } from '../support/servers.js';
 import { type StoreChoice, startStore } from '../support/store.js';

@@ -1,11 +1,10 @@
+import { withCleanUp } from '../../test/support/clean-up.js';
+import { startPostgres, whyNoPostgres } from '../../test/support/postgres.js';
+import { packageVersion, whyNoRedis } from '../../test/support/versions.js';
 import type { LoadReport } from '../load/load.js';
 import { announce, type RaceSettings, race } from '../load/race.js';
-import { withCleanUp } from '../support/clean-up.js';
-import { startPostgres, whyNoPostgres } from '../support/postgres.js';
-import { whyNoRedis } from '../support/redis.js';
 import { type Contestant, echo, peer, walletd } from '../support/servers.js';
 import { startStore } from '../support/store.js';
-import { packageVersion } from '../support/versions.js';
 
 const DURABILITY = 'each answer waits until its change is on the disk';
 

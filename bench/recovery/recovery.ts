@@ -1,9 +1,9 @@
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { type Column, formatTable } from '../../src/cli/print/table.js';
+import { withCleanUp } from '../../test/support/clean-up.js';
 import type { LoadReport } from '../load/load.js';
 import { announce, type RaceSettings, race } from '../load/race.js';
-import { withCleanUp } from '../support/clean-up.js';
 import { median } from '../support/machine.js';
 import { RunProgress } from '../support/progress.js';
 import { walletd } from '../support/servers.js';

@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import { atEnd } from '../support/clean-up.js';
-import { ROOT } from '../support/root.js';
+import { atEnd } from '../../test/support/clean-up.js';
+import { ROOT } from '../../test/support/root.js';
 
 /** Times measured during one walletd start. */
 export interface Start {

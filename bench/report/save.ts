@@ -1,7 +1,7 @@
 import { accessSync, constants, existsSync, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { ROOT } from '../../test/support/root.js';
 import { environment } from '../support/environment.js';
-import { ROOT } from '../support/root.js';
 import { reportOf } from './report.js';
 import type { Results } from './results.js';
 

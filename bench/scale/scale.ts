@@ -1,8 +1,8 @@
+import { withCleanUp } from '../../test/support/clean-up.js';
 import { announce, measure, type RaceSettings } from '../load/race.js';
 import { printRaced } from '../load/race-table.js';
 import type { Raced } from '../load/raced.js';
 import { type MemoryReport, runMemory } from '../memory/memory.js';
-import { withCleanUp } from '../support/clean-up.js';
 import { median } from '../support/machine.js';
 import { type Contestant, walletd } from '../support/servers.js';
 import { type StoreChoice, startStore } from '../support/store.js';

@@ -1,9 +1,9 @@
+import { withCleanUp } from '../../test/support/clean-up.js';
 import { Scrape } from '../../test/support/scrape.js';
 import { type Generated, generate } from '../load/generate.js';
 import { announce } from '../load/race.js';
 import type { Mix } from '../load/stories.js';
 import { Archives } from '../support/archive.js';
-import { withCleanUp } from '../support/clean-up.js';
 import { type Server, startWalletd, verify } from '../support/servers.js';
 import { type StoreChoice, startStore } from '../support/store.js';
 

@@ -1,5 +1,5 @@
 import { Client } from 'pg';
-import { type Postgres, startPostgres } from './postgres.js';
+import { type Postgres, startPostgres } from '../../test/support/postgres.js';
 import type { Store } from './store.js';
 
 /**

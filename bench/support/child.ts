@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import { atEnd } from './clean-up.js';
+import { atEnd } from '../../test/support/clean-up.js';
 import type { FullCollection } from './gc-watch.js';
 import { ServingProcess } from './vitals.js';
 

@@ -1,6 +1,6 @@
 import { release } from 'node:os';
+import { commit, findRedisVersion, packageVersion } from '../../test/support/versions.js';
 import { describeFsync, machine } from './machine.js';
-import { commit, findRedisVersion, packageVersion } from './versions.js';
 
 /** Facts that a reader needs to judge any figure. */
 export interface Environment {

@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
+import { freePort } from '../../test/support/free-port.js';
+import { REDIS_SERVER, whyNoRedis } from '../../test/support/versions.js';
 import { startChild } from './child.js';
-import { freePort } from './free-port.js';
-import { findRedisVersion, REDIS_SERVER } from './versions.js';
 
 /**
  * Disables rewrites of the append-only file. In production one happens every few hours, but in a bench that starts with
@@ -20,12 +20,6 @@ const SETTINGS: Readonly<Record<string, string>> = {
 
 /** A replica begins a new append-only file after its copy, and confirms no fsync before that. */
 const REPLICA_READY = /Background AOF rewrite finished successfully|Reused RDB file from primary sync as AOF base/;
-
-/** A sentence that explains why no server can run on this machine; undefined if one can. */
-export function whyNoRedis(): string | undefined {
-  if (findRedisVersion() !== undefined) return undefined;
-  return `${REDIS_SERVER} is not on the PATH: apt-get install redis-server, or otherwise Redis 7 or later`;
-}
 
 /**
  * Starts a real Redis on a free port, with its files in `folder`, until the bench ends, and a replica if wanted. Resolves

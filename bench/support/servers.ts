@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
+import { atEnd } from '../../test/support/clean-up.js';
+import { ROOT } from '../../test/support/root.js';
 import { startChild } from './child.js';
-import { atEnd } from './clean-up.js';
-import { ROOT } from './root.js';
 import type { Store } from './store.js';
 import type { Serving, ServingProcess } from './vitals.js';
 

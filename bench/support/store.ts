@@ -2,10 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { must } from '../../src/base/assert.js';
 import { parseRedisAddress } from '../../src/store/redis/redis-address.js';
-import { atEnd } from './clean-up.js';
+import { atEnd } from '../../test/support/clean-up.js';
+import { findRedisVersion } from '../../test/support/versions.js';
 import { startRedis } from './redis.js';
 import { removeKeys } from './remove-keys.js';
-import { findRedisVersion } from './versions.js';
 
 export const STORES = ['lmdb', 'redis'] as const;
 export type StoreKind = (typeof STORES)[number];

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { tmpdir } from 'node:os';
 import { test } from 'node:test';
-import { withCleanUp } from '../../bench/support/clean-up.js';
-import { startPostgres, whyNoPostgres } from '../../bench/support/postgres.js';
-import { whyNoRedis } from '../../bench/support/redis.js';
 import { startPeer } from '../../bench/support/servers.js';
 import { startStore } from '../../bench/support/store.js';
+import { withCleanUp } from '../support/clean-up.js';
 import { bet, importPlayers, PlatformClient, type RequestBody, settlement } from '../support/client.js';
+import { startPostgres, whyNoPostgres } from '../support/postgres.js';
 import { TestNode } from '../support/test-node.js';
+import { whyNoRedis } from '../support/versions.js';
 
 /*
  * A comparison is fair only between servers that do the same work, so the same transcript is sent to walletd and to

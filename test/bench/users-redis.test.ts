@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os';
 import { test } from 'node:test';
 import { Redis } from 'ioredis';
 import { targetOf } from '../../bench/load/target.js';
-import { withCleanUp } from '../../bench/support/clean-up.js';
 import { withoutLogins } from '../../bench/support/environment.js';
-import { whyNoRedis } from '../../bench/support/redis.js';
 import { removeKeys } from '../../bench/support/remove-keys.js';
 import { startWalletd } from '../../bench/support/servers.js';
 import { startStore } from '../../bench/support/store.js';
+import { withCleanUp } from '../support/clean-up.js';
+import { whyNoRedis } from '../support/versions.js';
 
 const FSYNC = { durability: 'fsync', folder: tmpdir() } as const;
 

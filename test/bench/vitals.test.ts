@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { startChild } from '../../bench/support/child.js';
-import { withCleanUp } from '../../bench/support/clean-up.js';
 import { ServingProcess } from '../../bench/support/vitals.js';
+import { withCleanUp } from '../support/clean-up.js';
 import { until } from '../support/until.js';
 
 /** A program that runs a full collection in its main thread and in a worker, and then keeps running. */

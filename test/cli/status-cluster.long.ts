@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { freePort } from '../../bench/support/free-port.js';
+import { freePort } from '../support/free-port.js';
 import { RedisServer } from '../support/redis-server.js';
 import { runCommand } from '../support/run-command.js';
 import { inTempFolder } from '../support/temp-folder.js';

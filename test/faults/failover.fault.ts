@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
-import { freePort } from '../../bench/support/free-port.js';
 import { LSN_ZERO } from '../../src/ports/lsn.js';
 import { EntryCodec, encodeHead } from '../../src/store/format/entry-codec.js';
 import { decodeMeta } from '../../src/store/meta.js';
+import { freePort } from '../support/free-port.js';
 import type { RedisServer } from '../support/redis-server.js';
 import { Scrape } from '../support/scrape.js';
 import { until } from '../support/until.js';

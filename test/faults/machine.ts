@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import { freePort } from '../../bench/support/free-port.js';
+import { freePort } from '../support/free-port.js';
 import { until } from '../support/until.js';
 import { LAUNCHER, WalletdCommand, type WalletdProcess } from '../support/walletd-process.js';
 import type { Load } from './load.js';

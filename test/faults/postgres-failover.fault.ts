@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Postgres } from '../../bench/support/postgres.js';
 import { balanceOf, PlatformClient } from '../support/client.js';
+import type { Postgres } from '../support/postgres.js';
 import { PostgresStandby, socketOf } from '../support/postgres-standby.js';
 import { Scrape } from '../support/scrape.js';
 import { until } from '../support/until.js';

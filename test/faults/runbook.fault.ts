@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { freePort } from '../../bench/support/free-port.js';
+import { freePort } from '../support/free-port.js';
 import type { RedisServer } from '../support/redis-server.js';
 import { until } from '../support/until.js';
 import { runWalletd } from '../support/walletd-process.js';

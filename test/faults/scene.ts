@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { tmpdir } from 'node:os';
 import { type TestContext, test } from 'node:test';
-import { cleanUp } from '../../bench/support/clean-up.js';
-import { type Postgres, startPostgres, whyNoPostgres } from '../../bench/support/postgres.js';
+import { cleanUp } from '../support/clean-up.js';
 import { importPlayers } from '../support/client.js';
 import { IS_NIGHTLY, nightly } from '../support/nightly.js';
+import { type Postgres, startPostgres, whyNoPostgres } from '../support/postgres.js';
 import { RedisServer } from '../support/redis-server.js';
 import { makeTempFolder } from '../support/temp-folder.js';
 import { LAUNCHED, WalletdCommand, WalletdProcess } from '../support/walletd-process.js';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
-import { importPlayers } from '../../bench/support/servers.js';
+import { importPlayers } from '../support/client.js';
 import { until } from '../support/until.js';
 import type { WalletdProcess } from '../support/walletd-process.js';
 import { FaultyNetwork } from './faulty-network.js';

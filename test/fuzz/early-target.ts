@@ -1,4 +1,4 @@
-import { freePort } from '../../bench/support/free-port.js';
+import { freePort } from '../support/free-port.js';
 import { RedisServer } from '../support/redis-server.js';
 import { makeTempFolder } from '../support/temp-folder.js';
 import { until } from '../support/until.js';

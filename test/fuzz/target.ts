@@ -1,7 +1,7 @@
 import { createSecretKey } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
-import { freePort } from '../../bench/support/free-port.js';
 import { messageOf } from '../../src/base/message-of.js';
+import { freePort } from '../support/free-port.js';
 import { OpenApiDocument } from '../support/openapi-document.js';
 import { RedisServer } from '../support/redis-server.js';
 import { Scrape } from '../support/scrape.js';

@@ -3,11 +3,11 @@ import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
-import { cleanUp } from '../../bench/support/clean-up.js';
-import { freePort } from '../../bench/support/free-port.js';
-import { startPostgres, whyNoPostgres } from '../../bench/support/postgres.js';
+import { cleanUp } from '../support/clean-up.js';
 import { balanceOf, bet, type CallbackAnswer, importPlayers, PlatformClient, settledRound } from '../support/client.js';
+import { freePort } from '../support/free-port.js';
 import { LocalCluster } from '../support/local-cluster.js';
+import { startPostgres, whyNoPostgres } from '../support/postgres.js';
 import { PostgresDatabases } from '../support/postgres-databases.js';
 import { RedisServer } from '../support/redis-server.js';
 import { runCommand } from '../support/run-command.js';

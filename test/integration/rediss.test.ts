@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { freePort } from '../../bench/support/free-port.js';
 import { type CertificateFiles, makeCertificate } from '../support/certificate.js';
 import { balanceOf, bet, importPlayers, PlatformClient } from '../support/client.js';
+import { freePort } from '../support/free-port.js';
 import { RedisServer } from '../support/redis-server.js';
 import { makeTempFolder } from '../support/temp-folder.js';
 import { runWalletd, WalletdProcess } from '../support/walletd-process.js';

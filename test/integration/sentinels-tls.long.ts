@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { freePort } from '../../bench/support/free-port.js';
 import { Sentinels } from '../faults/sentinels.js';
 import { makeCertificate } from '../support/certificate.js';
 import { bet, importPlayers, PlatformClient } from '../support/client.js';
+import { freePort } from '../support/free-port.js';
 import { RedisServer } from '../support/redis-server.js';
 import { makeTempFolder } from '../support/temp-folder.js';
 import { until } from '../support/until.js';

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { tmpdir } from 'node:os';
 import { after, test } from 'node:test';
-import { cleanUp } from '../../bench/support/clean-up.js';
-import { startPostgres, whyNoPostgres } from '../../bench/support/postgres.js';
 import { shardOf } from '../../src/threads/placement.js';
+import { cleanUp } from '../support/clean-up.js';
 import { balanceOf, bet, type CallbackAnswer, importPlayers, PlatformClient, settledRound } from '../support/client.js';
 import { LocalCluster } from '../support/local-cluster.js';
+import { startPostgres, whyNoPostgres } from '../support/postgres.js';
 import { PostgresStandby } from '../support/postgres-standby.js';
 import { RedisServer } from '../support/redis-server.js';
 import { Scrape } from '../support/scrape.js';

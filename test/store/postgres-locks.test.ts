@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { tmpdir } from 'node:os';
 import { after, type TestContext, test } from 'node:test';
 import { Client } from 'pg';
-import { cleanUp } from '../../bench/support/clean-up.js';
-import { startPostgres, whyNoPostgres } from '../../bench/support/postgres.js';
 import type { ArchiveRecord } from '../../src/ports/archive.js';
 import { DroppedDayError } from '../../src/ports/dropped-day-error.js';
 import { PostgresArchive } from '../../src/store/postgres/postgres-archive.js';
 import { ARCHIVE_STORES } from '../contract/archive.js';
+import { cleanUp } from '../support/clean-up.js';
 import { PgBouncer, whyNoPgBouncer } from '../support/pg-bouncer.js';
+import { startPostgres, whyNoPostgres } from '../support/postgres.js';
 import { PostgresDatabases, runSql } from '../support/postgres-databases.js';
 import { until } from '../support/until.js';
 

@@ -5,11 +5,11 @@ import { tmpdir } from 'node:os';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { Client, type DatabaseError } from 'pg';
-import { cleanUp } from '../../bench/support/clean-up.js';
-import { startPostgres, whyNoPostgres } from '../../bench/support/postgres.js';
 import type { ArchiveRecord } from '../../src/ports/archive.js';
 import { PostgresArchive } from '../../src/store/postgres/postgres-archive.js';
 import { ARCHIVE_STORES } from '../contract/archive.js';
+import { cleanUp } from '../support/clean-up.js';
+import { startPostgres, whyNoPostgres } from '../support/postgres.js';
 import { PostgresDatabases, runSql } from '../support/postgres-databases.js';
 
 /*

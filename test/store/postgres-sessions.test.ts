@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { tmpdir } from 'node:os';
 import { after, test } from 'node:test';
-import { cleanUp } from '../../bench/support/clean-up.js';
-import { startPostgres, whyNoPostgres } from '../../bench/support/postgres.js';
 import type { ArchiveRecord } from '../../src/ports/archive.js';
 import { PostgresArchive } from '../../src/store/postgres/postgres-archive.js';
 import { ARCHIVE_STORES, archiveContract } from '../contract/archive.js';
+import { cleanUp } from '../support/clean-up.js';
 import { PgBouncer, whyNoPgBouncer } from '../support/pg-bouncer.js';
+import { startPostgres, whyNoPostgres } from '../support/postgres.js';
 import { PostgresDatabases, runSql } from '../support/postgres-databases.js';
 
 const [STORE_ID] = ARCHIVE_STORES;

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
-import { freePort } from '../../bench/support/free-port.js';
 import { FaultyNetwork } from '../faults/faulty-network.js';
+import { freePort } from './free-port.js';
 import { RoundRobin } from './round-robin.js';
 import { makeTempFolder } from './temp-folder.js';
 import { until } from './until.js';

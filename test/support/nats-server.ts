@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { type JetStreamManager, jetstreamManager } from '@nats-io/jetstream';
 import { connect as connectNats } from '@nats-io/transport-node';
-import { freePort } from '../../bench/support/free-port.js';
 import { endAfterTests } from './children.js';
+import { freePort } from './free-port.js';
 import { makeTempFolder } from './temp-folder.js';
 import { until } from './until.js';
 

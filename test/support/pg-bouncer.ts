@@ -1,7 +1,7 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chownSync, writeFileSync } from 'node:fs';
-import { findFolderOf, onPath } from '../../bench/support/programs.js';
+import { findFolderOf, onPath } from './programs.js';
 import { makeTempFolder } from './temp-folder.js';
 import { until } from './until.js';
 

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { Client } from 'pg';
-import type { Postgres } from '../../bench/support/postgres.js';
+import type { Postgres } from './postgres.js';
 
 /** Creates databases on a server that tests share. */
 export class PostgresDatabases {

@@ -1,7 +1,7 @@
 import { appendFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { atEnd } from '../../bench/support/clean-up.js';
-import { makeOwnFolder, type Postgres, runProgram } from '../../bench/support/postgres.js';
+import { atEnd } from './clean-up.js';
+import { makeOwnFolder, type Postgres, runProgram } from './postgres.js';
 import { runSql } from './postgres-databases.js';
 import { until } from './until.js';
 

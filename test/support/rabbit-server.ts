@@ -2,8 +2,8 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { type ChannelModel, connect } from 'amqplib';
-import { freePort } from '../../bench/support/free-port.js';
 import { endAfterTests } from './children.js';
+import { freePort } from './free-port.js';
 import { makeTempFolder } from './temp-folder.js';
 import { until } from './until.js';
 

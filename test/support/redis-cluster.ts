@@ -1,4 +1,4 @@
-import { freePort } from '../../bench/support/free-port.js';
+import { freePort } from './free-port.js';
 import { RedisServer } from './redis-server.js';
 import { until } from './until.js';
 

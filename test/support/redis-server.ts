@@ -3,10 +3,10 @@ import { once } from 'node:events';
 import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
-import { freePort } from '../../bench/support/free-port.js';
-import { REDIS_SERVER } from '../../bench/support/versions.js';
 import { endAfterTests } from './children.js';
+import { freePort } from './free-port.js';
 import { makeTempFolder } from './temp-folder.js';
+import { REDIS_SERVER } from './versions.js';
 
 const START_MS = 30_000;
 const ATTEMPTS = 5;

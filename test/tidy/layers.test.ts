@@ -76,13 +76,19 @@ interface Import {
 const files = readdirSync(ROOT, { recursive: true, encoding: 'utf8' }).filter((file) => /\.tsx?$/.test(file));
 
 /** All imports between folders. Type imports count as well, because they are dependencies. */
-const imports: Import[] = files.flatMap((from) => {
-  const text = readFileSync(join(ROOT, from), 'utf8');
+const imports = importsIn(ROOT);
+
+function importsIn(root: string): Import[] {
+  const sources = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((file) => /\.tsx?$/.test(file));
+  return sources.flatMap((from) => importsOf(from, readFileSync(join(root, from), 'utf8')));
+}
+
+function importsOf(from: string, text: string): Import[] {
   const found = text.matchAll(
     /(?:^|\n)\s*(?:import|export)\s[^;]*?from '([^']+)'|import\('([^']+)'\)|(?:^|\n)import '([^']+)'/g,
   );
   return [...found].map((match) => ({ from, to: (match[1] ?? match[2] ?? match[3]) as string }));
-});
+}
 
 const folderOf = (file: string) => file.split('/')[0] as string;
 
@@ -118,6 +124,20 @@ test("a tool's folder imports no other tool's folder, only shared files", () => 
     return folderOf(one.from) === 'tools' && to !== undefined && to !== toolOf(one.from);
   });
   assert.deepEqual(wrong, []);
+});
+
+test("benches and tests share only test/support, and only the benches' own tests import benches", () => {
+  const of = (room: string) =>
+    importsIn(join(ROOT, '..', room)).map(
+      ({ from, to }) => [`${room}/${from}`, join(room, dirname(from), to)] as const,
+    );
+  const shared = of('bench').filter(([, to]) => to.startsWith('test/'));
+  assert.ok(shared.length > 10);
+  const astray = [
+    ...shared.filter(([, to]) => !to.startsWith('test/support/')),
+    ...of('test').filter(([from, to]) => to.startsWith('bench/') && !from.startsWith('test/bench/')),
+  ];
+  assert.deepEqual(astray, []);
 });
 
 test('every file is in a room that has a row', () => {

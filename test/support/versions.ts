@@ -27,3 +27,9 @@ export function commit(): string {
 function output(command: string, args: readonly string[]): string {
   return spawnSync(command, args, { cwd: ROOT, encoding: 'utf8' }).stdout?.trim() ?? '';
 }
+
+/** A sentence that explains why no server can run on this machine; undefined if one can. */
+export function whyNoRedis(): string | undefined {
+  if (findRedisVersion() !== undefined) return undefined;
+  return `${REDIS_SERVER} is not on the PATH: apt-get install redis-server, or otherwise Redis 7 or later`;
+}
