@@ -7,7 +7,7 @@ import type { Result } from '../../src/simulate/result.js';
 import type { RuleName } from '../../src/simulate/rules.js';
 import { nightly } from '../support/nightly.js';
 import { atReferenceOperator } from './at-reference-operator.js';
-import { KNOWS_LITTLE, MUTANTS, type Mutant, UNSEEN } from './mutants.js';
+import { KNOWS_LITTLE, load, MUTANTS, type Mutant, UNSEEN } from './mutants.js';
 
 const keyOf = ({ rule, name }: Pick<Result, 'rule' | 'name'>) => `${rule}: ${name}`;
 
@@ -37,6 +37,14 @@ const ALL_BUGS = nightly('the first bug of each rule is planted');
 test("each planted bug is found by its rule's cases, and each case finds one", ALL_BUGS, async () => {
   assert.ok(MUTANTS.length >= 50, `${MUTANTS.length} bugs`);
   assert.deepEqual(await plantAll(MUTANTS), { missed: [], unused: [] });
+});
+
+test('each planted bug has a place in the source', async () => {
+  const misplaced: string[] = [];
+  for (const mutant of [...MUTANTS, ...UNSEEN]) {
+    await load(mutant).catch(({ message }: Error) => misplaced.push(message));
+  }
+  assert.deepEqual(misplaced, []);
 });
 
 test("the first planted bug of each rule is found by the rule's cases", async () => {

@@ -50,14 +50,14 @@ const WALLET: readonly Row[] = [
   [
     'oldMessages',
     'an array with an element that found nothing is not remembered',
-    'if (idle === 0 && isDistinct && areTold && !command.txns.some(meansRound))',
+    'if (idle === 0 && isDistinct && areSame && !command.txns.some(meansRound))',
     'if (isDistinct && !command.txns.some(meansRound))',
   ],
   [
     'oldMessages',
     'an array that names a round is not remembered',
-    'if (idle === 0 && isDistinct && areTold && !command.txns.some(meansRound))',
-    'if (isDistinct && areTold)',
+    'if (idle === 0 && isDistinct && areSame && !command.txns.some(meansRound))',
+    'if (isDistinct && areSame)',
   ],
   [
     'oldMessages',
@@ -879,7 +879,12 @@ const OPERATOR: readonly Row[] = [
   ['exact', 'balances are floats', 'answer.after / UNITS', '(answer.after / 10) * 0.1'],
   ['balance', 'checkBalance tells what was there first', '{ balance: after }', '{ balance: OPENING_BALANCE }'],
   ['shape', 'an answer does not name its player', '...balances, username }', '...balances }'],
-  ['shape', 'a refusal tells balances', 'return told;', 'return { ...told, balanceBefore: 0, balanceAfter: 0 };'],
+  [
+    'shape',
+    'a refusal tells balances',
+    'return reported;',
+    'return { ...reported, balanceBefore: 0, balanceAfter: 0 };',
+  ],
   ['shape', 'an answer is for another product', 'Date.now(), productId }', "Date.now(), productId: 'P' }"],
   [
     'served',
@@ -915,7 +920,7 @@ const FREE: readonly Row[] = [
     'response.writeHead(200',
     'response.writeHead(answer.code === 0 ? 200 : 409',
   ],
-  ['shape', 'an answer has an id of its own', 'const told = { id,', "const told = { id: 'mine',"],
+  ['shape', 'an answer has an id of its own', 'const reported = { id,', "const reported = { id: 'mine',"],
   ['shape', 'an answer has further fields', 'Date.now(), productId }', 'Date.now(), productId, server: 7 }'],
   [
     'shape',
