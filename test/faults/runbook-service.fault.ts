@@ -2,8 +2,11 @@ import assert from 'node:assert/strict';
 import { copyFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { FeedEvent } from '../../src/feed/event.js';
+import { endFeed, startFeed } from '../cli/start-feed.js';
 import { makeCertificate } from '../support/certificate.js';
 import { balanceOf, importPlayers, PlatformClient } from '../support/client.js';
+import { ConsumerBooks, sumsOf, unitsOf } from '../support/consumer-books.js';
 import { until } from '../support/until.js';
 import { archivedMachine } from './archived-machine.js';
 import { Machine } from './machine.js';
@@ -193,5 +196,59 @@ rareReplay(12, 'the node folder is lost', async (scene) => {
   await night.run();
   night.end();
   await delay(300);
+  scene.say(await proveNothingLost(machine));
+});
+
+/** A feed with events that its consumer has not acknowledged, because the Redis Stream that it fills is away. */
+async function consumerBehind(scene: Scene) {
+  const machine = await Machine.of(scene, { WALLETD_STORE: `lmdb:${scene.makeFolder()}/store` }, betsAndCredits);
+  const { adminUrl } = machine.walletd;
+  const sink = await scene.redis();
+  await sink.end();
+  const args = ['--name', 'crm', '--to', `${sink.url}#wallets`, '--from', 'start', '--server', adminUrl];
+  const feed = startFeed(args);
+  scene.atEnd(() => feed.child.kill('SIGKILL'));
+  await until('the feed says that the sink is away', () => feed.output.log.includes('feed-sink-away'));
+  const night = new Night(machine, 18, { OPERATOR_API: adminUrl, TOKEN: 'none', FEED: 'crm' });
+  const { lag } = JSON.parse(await night.run()) as Feed;
+  assert.ok(lag.entries > 0 && lag.millis > 0, JSON.stringify(lag));
+  return { machine, adminUrl, sink, feed, night };
+}
+
+interface Feed {
+  readonly lag: { readonly entries: number; readonly millis: number };
+}
+
+rareReplay(18, 'the sink of a feed is away, and is started again', async (scene) => {
+  const { machine, adminUrl, sink, feed, night } = await consumerBehind(scene);
+  await until('the metrics show the lag that the alert waits for', async () => {
+    return /^walletd_feed_lag_seconds\{[^}]*feed="crm"[^}]*\} [1-9]/m.test(
+      await (await fetch(`${adminUrl}/metrics`)).text(),
+    );
+  });
+  night.leaveOut('If nothing needs the feed any more');
+  await night.byHand('repair the sink', () => sink.start());
+  night.leaveOut('If the consumer has ended');
+  machine.load.rest();
+  await night.run();
+  await until('the lag is gone', async () => (JSON.parse(await night.runAgain()) as Feed).lag.entries === 0);
+  night.leaveOut('feed-events-lost');
+  night.end();
+  assert.doesNotMatch(feed.output.log, /feed-events-lost/);
+  const books = new ConsumerBooks();
+  const items = (await sink.call('XRANGE', 'wallets', '-', '+')) as [id: string, fields: string[]][];
+  for (const [, fields] of items) books.take(JSON.parse(fields[5] as string) as FeedEvent);
+  for (const [player, sum] of sumsOf(books.moves())) {
+    assert.equal(sum, unitsOf(String(await balanceOf(adminUrl, player))), player);
+  }
+  scene.say(`${books.count} events; ${await proveNothingLost(machine)}`);
+});
+
+rareReplay(18, 'a feed that nothing needs is deleted', async (scene) => {
+  const { machine, adminUrl, feed, night } = await consumerBehind(scene);
+  await endFeed(feed, 'SIGKILL');
+  await night.run();
+  night.goOnIn('this night ends');
+  assert.equal((await fetch(`${adminUrl}/v1/feeds/crm`)).status, 404);
   scene.say(await proveNothingLost(machine));
 });
