@@ -7,6 +7,7 @@ import { type ColdSettings, runCold } from './cold/cold.js';
 import { type CompareSettings, runCompare } from './compare/compare.js';
 import { type ConsoleSettings, runConsole } from './console/console.js';
 import { type CostSettings, runCost } from './cost/cost.js';
+import { runFeedCost } from './cost/feed.js';
 import { type KeysSettings, runKeys } from './hash-keys/hash-keys.js';
 import { chaptersOf, type LoadSettings, runLoad } from './load/load.js';
 import { MIXES } from './load/stories.js';
@@ -174,7 +175,12 @@ command(
   players(10_000),
   ...mixed(),
   ...alternating(8, 3),
-).action(async (options: CostSettings & SaveSettings) => save({ cost: await runCost(options) }, options));
+)
+  .option('--feed', 'instead, what a consumer of the event feed costs, in one process with and without it; not saved')
+  .action(async (options: CostSettings & SaveSettings & { readonly feed?: true }) => {
+    if (options.feed) await runFeedCost(options);
+    else await save({ cost: await runCost(options) }, options);
+  });
 
 command(
   'compare',

@@ -15,11 +15,16 @@ export interface FullCollection {
   readonly pauseMs: number;
 }
 
-new PerformanceObserver((list) => {
-  for (const entry of list.getEntries()) {
-    const { startTime, duration } = entry;
-    if ((entry as { detail?: { kind: number } }).detail?.kind !== constants.NODE_PERFORMANCE_GC_MAJOR) continue;
-    const collection: FullCollection = { fromMs: performance.timeOrigin + startTime, pauseMs: duration };
-    writeSync(PIPE, `${JSON.stringify(collection)}\n`);
-  }
-}).observe({ entryTypes: ['gc'] });
+// Processes that the server forks inherit the preload, but their file 3 is the channel to the server.
+if (process.channel === undefined) watch();
+
+function watch(): void {
+  new PerformanceObserver((list) => {
+    for (const entry of list.getEntries()) {
+      const { startTime, duration } = entry;
+      if ((entry as { detail?: { kind: number } }).detail?.kind !== constants.NODE_PERFORMANCE_GC_MAJOR) continue;
+      const collection: FullCollection = { fromMs: performance.timeOrigin + startTime, pauseMs: duration };
+      writeSync(PIPE, `${JSON.stringify(collection)}\n`);
+    }
+  }).observe({ entryTypes: ['gc'] });
+}
