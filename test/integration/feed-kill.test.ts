@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { bet, importPlayers, PlatformClient } from '../support/client.js';
-import { assertEachOnce, assertOrder, FeedConsumer } from '../support/feed-consumer.js';
+import { assertBooks } from '../support/consumer-books.js';
+import { FeedConsumer } from '../support/feed-consumer.js';
 import { makeTempFolder } from '../support/temp-folder.js';
 import { until } from '../support/until.js';
 import { WalletdProcess } from '../support/walletd-process.js';
@@ -23,11 +24,11 @@ test('a consumer gets each answered callback exactly once despite two kill -9', 
     await consumer.create(walletd.adminUrl);
     await importPlayers(walletd.adminUrl, PLAYERS, OPENING_BALANCE);
     for (let kill = 0; kill < KILLS; kill++) {
-      const before = consumer.events.size;
+      const before = consumer.books.count;
       const consuming = consume(consumer, walletd);
       const playing = play(walletd, kill, answered);
       await until('callbacks were answered', () => answered.length >= (kill + 1) * ANSWERS);
-      await until('the consumer has read some of them', () => consumer.events.size > before);
+      await until('the consumer has read some of them', () => consumer.books.count > before);
       await walletd.end('SIGKILL');
       await Promise.all([consuming, playing]);
       walletd = await WalletdProcess.start(env);
@@ -36,8 +37,7 @@ test('a consumer gets each answered callback exactly once despite two kill -9', 
       'the consumer has read everything',
       async () => (await consumer.step(walletd.adminUrl, 0)).length === 0,
     );
-    assertEachOnce(consumer.events.values(), answered);
-    await assertOrder(consumer.events.values(), PLAYERS, walletd.adminUrl);
+    await assertBooks(consumer.books, { players: PLAYERS, requestIds: answered, adminUrl: walletd.adminUrl });
   } finally {
     await walletd.end('SIGTERM');
     folder.remove();

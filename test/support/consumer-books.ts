@@ -141,7 +141,7 @@ export function unitsOf(text: string): bigint {
   return BigInt(whole + fraction.padEnd(DECIMALS, '0'));
 }
 
-function placeOf(id: string): EventPlace {
+export function placeOf(id: string): EventPlace {
   const [, shard, epoch, sequence, index, timeline] = ID.exec(id) ?? [];
   assert.ok(index !== undefined, `${id} names a place in the log`);
   const lsn = { epoch: Number(epoch), sequence: Number(sequence) };
