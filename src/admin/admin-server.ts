@@ -296,9 +296,11 @@ export class AdminServer {
   }
 }
 
-function toProblem(error: unknown, { method, url }: FastifyRequest, deps: AdminDeps): Problem {
+function toProblem(error: unknown, { method, url, raw }: FastifyRequest, deps: AdminDeps): Problem {
   if (error instanceof Problem) return error;
-  const { statusCode = 500, message } = error as { statusCode?: number; message: string };
+  const { code, statusCode = 500, message } = error as { code?: string; statusCode?: number; message: string };
+  // Fastify reports a streamed answer whose client disconnected before the first line as an error of the stream.
+  if (code === 'ERR_STREAM_PREMATURE_CLOSE' && raw.socket.destroyed) return badRequest('the client has disconnected');
   if (statusCode === 413) return new Problem(413, message, 'body-too-large');
   if (statusCode < 500) return new Problem(statusCode, message, 'bad-request');
   deps.log.error({ code: 'operator-api-failed', method, url, error: message }, 'operator API request failed');
