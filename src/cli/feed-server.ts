@@ -1,7 +1,7 @@
 import { ConfigError } from '../config/config-error.js';
 import type { FeedPage, FeedSource } from '../push/pump.js';
 import { ToolError } from '../tools/store-reader.js';
-import type { OperatorApi } from '../tools/verify/operator-api.js';
+import { codeOf, type OperatorApi } from '../tools/verify/operator-api.js';
 
 /** The time for which the server holds a pull that finds no events. */
 const WAIT_SECONDS = 20;
@@ -66,7 +66,7 @@ export class FeedServer implements FeedSource {
     if (MAY_SUCCEED.has(status)) throw new Error(refused.message);
     // The exit code of a `ConfigError` keeps systemd from a restart, which would create the feed again without the
     // events in between.
-    if (status === 404 && path.startsWith(this.path)) {
+    if (codeOf(text) === 'feed-not-found') {
       throw new ConfigError(`the feed ${this.definition.name} was deleted. Start again to create a new one`);
     }
     throw status === 409 ? new ConfigError(`${refused.message}. Name another feed, or delete this one`) : refused;

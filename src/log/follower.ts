@@ -153,8 +153,13 @@ export class Follower implements OwnTail {
    * them.
    */
   async readOn(deps: LogReaderDeps, yieldTurn: () => Promise<void>): Promise<void> {
-    const entries = await this.alone(() => this.readToEnd(deps, yieldTurn));
-    this.quietReads = entries > 0 ? 0 : this.quietReads + 1;
+    let entries = 0;
+    try {
+      entries = await this.alone(() => this.readToEnd(deps, yieldTurn));
+    } finally {
+      // A log that cannot be read is also read less often.
+      this.quietReads = entries > 0 ? 0 : this.quietReads + 1;
+    }
   }
 
   /**

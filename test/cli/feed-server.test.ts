@@ -49,10 +49,12 @@ test('a feed that was deleted ends its process for good', async (t) => {
   const { server, feed } = await startFeed(t);
   await feed.open();
   server.refusal = 404;
+  // A proxy or a server of before answers 404, too.
+  await assert.rejects(feed.pull(), (error) => error instanceof UserError && !(error instanceof ConfigError));
+  server.refusalCode = 'feed-not-found';
   const deleted = (error: unknown) => error instanceof ConfigError && /crm was deleted/.test(error.message);
   await assert.rejects(feed.pull(), deleted);
   await assert.rejects(feed.acknowledge('2'), deleted);
-  await assert.rejects(feed.open(), (error) => error instanceof UserError && !(error instanceof ConfigError));
 });
 
 test('a stop ends a pull that waits for events', async (t) => {

@@ -59,6 +59,7 @@ test('feed ends with exit code 2 when the feed is deleted', async (t) => {
   const server = await startServer(t);
   const { child, output } = startFeed(['--name', 'crm', '--to', 'stdout', '--server', server.url]);
   await until('all events are acknowledged', () => server.acknowledged === EVENTS.length);
+  server.refusalCode = 'feed-not-found';
   server.refusal = 404;
   const [code] = await once(child, 'close');
   assert.equal(code, 2, output.log);

@@ -11,8 +11,8 @@ const PROGRAM = fileURLToPath(new URL('./counting-feed-program.js', import.meta.
 const WARM_MS = 10;
 const NEVER = new AbortController().signal;
 
-function startWith(t: TestContext, hasFeeds: () => Promise<boolean>): FeedProcess {
-  const feeds = new FeedProcess(settingsWith({ store: 'lmdb:/nowhere' }), hasFeeds, PROGRAM, WARM_MS);
+function startWith(t: TestContext, hasFeeds: () => Promise<boolean>, program = PROGRAM): FeedProcess {
+  const feeds = new FeedProcess(settingsWith({ store: 'lmdb:/nowhere' }), hasFeeds, program, WARM_MS);
   t.after(() => feeds.close());
   return feeds;
 }
@@ -63,4 +63,12 @@ test('while the store has feeds, the process loads without a request', async (t)
   const later = looks;
   await until('the store was looked at again', () => looks > later + 2);
   assert.equal(await loadsOf(feeds), loads, 'no load without feeds');
+});
+
+test('a process that cannot be started is tried again', async (t) => {
+  let looks = 0;
+  const hasFeeds = async () => ++looks > 0;
+  // Node throws synchronously, as it does when the system has no memory for another process.
+  startWith(t, hasFeeds, '\0');
+  await until('two starts failed', () => looks > 2);
 });

@@ -171,6 +171,17 @@ describe('reading a feed', () => {
     assert.deepEqual(feeds.records.settled, [0, 1, 2]);
   });
 
+  test('a shard that cannot be loaded does not keep the others from loading', async () => {
+    const store = await playedStore();
+    const feeds = new FeedsUnderTest(store);
+    const snapshots = store.wal.snapshots.bind(store.wal);
+    const away = new Error('the shard is away');
+    store.wal.snapshots = async (shard) => (shard === 0 ? Promise.reject(away) : snapshots(shard));
+    assert.equal((await feeds.ask({ type: 'warm-up' })).type, 'failed');
+    store.wal.snapshots = async (shard) => (shard === 0 ? snapshots(shard) : Promise.reject(away));
+    assert.deepEqual(await feeds.ask({ type: 'warm-up' }), { type: 'warm' });
+  });
+
   test('a read after a load needs no snapshot, even for players created later', async () => {
     const store = await playedStore();
     const feeds = new FeedsUnderTest(store);
@@ -178,6 +189,9 @@ describe('reading a feed', () => {
     assert.deepEqual(await feeds.ask({ type: 'warm-up' }), { type: 'warm' });
     assert.deepEqual(feeds.records.settled, [0, 1, 2]);
     store.wal.snapshots = () => Promise.reject(new Error('the snapshots are read again'));
+    feeds.records.settled.length = 0;
+    assert.deepEqual(await feeds.ask({ type: 'warm-up' }), { type: 'warm' });
+    assert.deepEqual(feeds.records.settled, [], 'logs without new entries');
     await store.fund('zoe', 7);
     await play(store, 1, 100);
     assert.deepEqual(await feeds.ask({ type: 'warm-up' }), { type: 'warm' });
@@ -305,7 +319,10 @@ describe('consumers', () => {
     const { records } = feeds;
     const recorded = await records.all();
     const read = records.all;
+    let looks = 0;
+    // The other node creates the feed between the last look and the write.
     records.all = async () => {
+      if (++looks === 1) return recorded;
       records.all = read;
       await others.create('crm', 'now');
       for (const [key, text] of await others.records.all()) await records.put(key, text);
@@ -314,6 +331,14 @@ describe('consumers', () => {
     };
     await feeds.create('crm', 'now');
     assert.equal((await feeds.read('crm')).events.length, 2 * PLAYERS.length);
+  });
+
+  test('a feed can be created again while a shard is away', async () => {
+    const store = await playedStore(1);
+    const feeds = new FeedsUnderTest(store);
+    const feed = await feeds.create('crm', 'now');
+    store.wal.head = () => Promise.reject(new Error('the shard is away'));
+    assert.deepEqual(await feeds.create('crm', 'now'), feed);
   });
 
   test('acknowledgements by two nodes at once leave out no event', async () => {

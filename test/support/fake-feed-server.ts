@@ -13,6 +13,8 @@ export class FakeFeedServer {
   acknowledged = 0;
   /** Status of the answer to every request. */
   refusal: number | undefined = undefined;
+  /** Code in the body of a refusal. */
+  refusalCode: string | undefined = undefined;
   private readonly server: Server = createServer((request, response) => void this.answer(request, response));
 
   static async start(): Promise<FakeFeedServer> {
@@ -38,7 +40,7 @@ export class FakeFeedServer {
       response.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(answer));
     };
     const { pathname, searchParams } = new URL(request.url as string, this.url);
-    if (this.refusal !== undefined) send(this.refusal, { detail: 'refused' });
+    if (this.refusal !== undefined) send(this.refusal, { detail: 'refused', code: this.refusalCode });
     else if (pathname === '/v1/feeds') {
       this.definitions.push(JSON.parse(body));
       send(201, {});

@@ -27,9 +27,9 @@ export class FeedBook {
   }
 
   /**
-   * Creates the feed unless it exists. If two nodes create the same name at the same moment, the later
-   * definition stays. Therefore `findStart` runs before the look for the feed: a definition that replaces another begins
-   * before the other was answered, and the consumer misses no event.
+   * Creates the feed unless it exists. If two nodes create the same name at the same moment, the later definition stays.
+   * Therefore `findStart` runs before the last look for the feed: a definition that replaces another begins before the
+   * other was answered, and the consumer misses no event.
    */
   async create(
     { name, filter: wanted, from }: Pick<Feed, 'name' | 'filter' | 'from'>,
@@ -37,13 +37,19 @@ export class FeedBook {
   ): Promise<{ readonly feed: Feed; readonly isNew: boolean } | 'feed-differs' | 'feeds-full'> {
     const { records, storeId, now, newId } = this.deps;
     const filter = normalFilter(wanted);
+    const known = (feeds: readonly Feed[]) => {
+      const feed = feeds.find((one) => one.name === name);
+      if (feed === undefined) return undefined;
+      const isSame = feed.from === from && JSON.stringify(feed.filter) === JSON.stringify(filter);
+      return isSame ? ({ feed, isNew: false } as const) : ('feed-differs' as const);
+    };
+    // A repeat needs no log, and succeeds while a shard is away.
+    const before = known(await this.list());
+    if (before !== undefined) return before;
     const start = await findStart();
     const feeds = await this.list();
-    const feed = feeds.find((one) => one.name === name);
-    if (feed !== undefined) {
-      const isSame = feed.from === from && JSON.stringify(feed.filter) === JSON.stringify(filter);
-      return isSame ? { feed, isNew: false } : 'feed-differs';
-    }
+    const since = known(feeds);
+    if (since !== undefined) return since;
     if (feeds.length >= FEEDS_MAX) return 'feeds-full';
     const definition: Definition = { storeId, id: newId(), createdMs: now(), filter, from, start };
     await records.put(`d:${name}`, JSON.stringify(definition));

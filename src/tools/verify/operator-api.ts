@@ -289,7 +289,8 @@ function isRepeated(text: string): boolean {
   return fieldsOf<{ repeated: unknown }>(text).repeated === true;
 }
 
-function codeOf(text: string): unknown {
+/** The code of a refusal; undefined if the text is no refusal of walletd. */
+export function codeOf(text: string): unknown {
   return fieldsOf<{ code: unknown }>(text).code;
 }
 

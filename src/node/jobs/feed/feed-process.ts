@@ -10,8 +10,10 @@ const PROGRAM = fileURLToPath(new URL('./feed-program.js', import.meta.url));
 const HEAP_MIB = 1024;
 /** Time without requests after which the process ends. */
 const IDLE_MS = 60_000;
-/** Interval at which the process learns of new players while the store has feeds. Less than `IDLE_MS`. */
+/** Pause between two loads, in which the process learns of new players. Less than `IDLE_MS`. */
 const WARM_MS = 5000;
+/** After a failed load, the pause is this many times as long: a load of all players is expensive. */
+const FAILED_PAUSES = 12;
 const NEVER = new AbortController().signal;
 /** Time limit after which the process is killed, because closing an unresponsive store could take longer. */
 const KILL_AFTER_MS = 3000;
@@ -32,8 +34,7 @@ export class FeedProcess implements FeedService {
   private readonly settings: StoreSettings;
   private running: Running | undefined = undefined;
   private newest = 0;
-  private readonly warming: NodeJS.Timeout | undefined;
-  private isWarming = false;
+  private warming: NodeJS.Timeout | undefined = undefined;
   private isClosed = false;
 
   constructor(
@@ -41,12 +42,10 @@ export class FeedProcess implements FeedService {
     /** Undefined on a node without a cluster, which keeps nothing loaded. Rejects during an outage. */
     hasFeeds?: () => Promise<boolean>,
     private readonly program = PROGRAM,
-    warmMs = WARM_MS,
+    private readonly warmMs = WARM_MS,
   ) {
     this.settings = { store, storePrefix, durability, redis, archive, postgres };
-    if (hasFeeds === undefined) return;
-    this.warming = setInterval(() => void this.keepWarm(hasFeeds), warmMs).unref();
-    void this.keepWarm(hasFeeds);
+    if (hasFeeds !== undefined) this.warmLater(hasFeeds, warmMs);
   }
 
   ask(request: FeedRequest, signal: AbortSignal): Promise<FeedAnswer> {
@@ -69,18 +68,29 @@ export class FeedProcess implements FeedService {
   }
 
   close(): void {
-    clearInterval(this.warming);
+    clearTimeout(this.warming);
     this.isClosed = true;
     if (this.running !== undefined) this.end(this.running);
   }
 
-  /** Does nothing while an earlier load is under way. Each load is a request, which keeps the process from ending. */
-  private async keepWarm(hasFeeds: () => Promise<boolean>): Promise<void> {
-    if (this.isWarming) return;
-    this.isWarming = true;
+  private warmLater(hasFeeds: () => Promise<boolean>, pauseMs: number): void {
+    const warm = async () => {
+      const isWell = await this.warmUp(hasFeeds);
+      if (!this.isClosed) this.warmLater(hasFeeds, isWell ? this.warmMs : this.warmMs * FAILED_PAUSES);
+    };
+    this.warming = setTimeout(() => void warm(), pauseMs).unref();
+  }
+
+  /** Returns false if a load failed. Each load is a request, which keeps the process from ending. */
+  private async warmUp(hasFeeds: () => Promise<boolean>): Promise<boolean> {
     const isWanted = await hasFeeds().catch(() => false);
-    if (isWanted && !this.isClosed) await this.ask({ type: 'warm-up' }, NEVER);
-    this.isWarming = false;
+    if (!isWanted || this.isClosed) return true;
+    try {
+      return (await this.ask({ type: 'warm-up' }, NEVER)).type === 'warm';
+    } catch {
+      // The system started no process.
+      return false;
+    }
   }
 
   private start(): Running {

@@ -32,6 +32,7 @@ const ID_BYTES = 8;
  * Main program of the process that `FeedProcess` starts. Opens the store, answers requests about the event feed and
  * exits when its channel closes. No callback ever waits for this process.
  */
+setPriority(NICE);
 drawHashKey();
 const waits = new Map<number, AbortController>();
 let feeds: Promise<Feeds>;
@@ -57,7 +58,6 @@ async function open(settings: StoreSettings): Promise<Feeds> {
   close = () => store.close();
   const meta = await store.meta.tryRead();
   if (meta === undefined) throw new Error('there is no store');
-  setPriority(NICE);
   return new Feeds({
     reader: readerOf(store, meta),
     records: store.feeds,
