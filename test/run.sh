@@ -1,8 +1,8 @@
 #!/bin/sh
 # Runs the compiled form of the test files that have a source: `sh test/run.sh` of every `*.test.ts`, `sh test/run.sh --long`
 # of every `*.long.ts`, and `sh test/run.sh 'wallet|engine/'` of those of both whose path matches. With a pattern or
-# NIGHTLY=1, the rare variants run too (test/support/nightly.ts). A test that hangs ends in ten minutes. If a test file is still running 30 seconds after its last test, it fails
-# (test/support/ends-by-itself.ts).
+# NIGHTLY=1, the rare variants run too (test/support/nightly.ts). A test that hangs ends in ten minutes. If a test file is
+# still running 30 seconds after its last test, it fails (test/support/ends-by-itself.ts).
 set -eu
 cd -- "$(dirname -- "$0")/.."
 sh test/ensure-tools.sh

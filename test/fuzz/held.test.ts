@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { inTempFolder } from '../support/temp-folder.js';
 import { findHeldBy, openFilesOf } from './held.js';
 
-test('a socket and a foreign file count as held, and a file of the own store does not', async (t) => {
+test("a socket or a foreign file counts as held, and a store's file does not", async (t) => {
   if (process.platform !== 'linux') return t.skip('needs /proc');
   await inTempFolder(async (folder) => {
     const store = `${folder}/store`;

@@ -36,7 +36,7 @@ export function cleanUp(before = 0): Promise<void> {
   return running;
 }
 
-// Clean up first on a signal. Otherwise child processes such as a Redis would outlive the bench. A second signal also
+// Clean up first on a signal. Otherwise child processes such as a Redis would outlive this process. A second signal also
 // waits for the clean-up.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   process.on(signal, () => {

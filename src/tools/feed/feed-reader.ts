@@ -2,7 +2,7 @@ import { type FeedSource, feedEventsOf } from '../../feed/events-of.js';
 import { type FeedFilter, passes } from '../../feed/filter.js';
 import type { FeedPosition } from '../../feed/position.js';
 import type { LostEntries } from '../../feed/request.js';
-import { type Entry, type Head, isSameHead } from '../../ports/wal.js';
+import type { Entry, Head } from '../../ports/wal.js';
 import { predecessorOf, type StoreReader, shardsOf } from '../store-reader.js';
 import { ShardCurrencies } from './shard-currencies.js';
 import { ShardCursor } from './shard-cursor.js';
@@ -28,8 +28,6 @@ export interface FeedPage {
  */
 export class FeedReader {
   private readonly currencies: readonly ShardCurrencies[];
-  /** By shard: the position up to which the last `warmUp` loaded. */
-  private readonly loaded = new Map<number, Head>();
 
   constructor(
     private readonly reader: StoreReader,
@@ -73,18 +71,17 @@ export class FeedReader {
    */
   async warmUp(): Promise<void> {
     const heads = await this.heads();
-    const moved = heads.flatMap((head, shard) => {
-      const loaded = this.loaded.get(shard);
-      return loaded !== undefined && isSameHead(loaded, head) ? [] : [{ shard, head }];
+    const moved = this.currencies.flatMap((currencies, shard) => {
+      const head = heads[shard] as Head;
+      return currencies.hasReached(head) ? [] : [{ shard, currencies, head }];
     });
     if (moved.length === 0) return;
     // A master that fails over can lose entries that no replica has, and then the players whom they created.
     await this.settle(moved.map(({ shard }) => shard));
     let failure: unknown;
-    for (const { shard, head } of moved) {
+    for (const { currencies, head } of moved) {
       try {
-        await (this.currencies[shard] as ShardCurrencies).load(head);
-        this.loaded.set(shard, head);
+        await currencies.load(head);
       } catch (error) {
         failure ??= error;
       }

@@ -1,5 +1,5 @@
 import { RecoveryError } from '../../ports/recovery-error.js';
-import type { Entry, Head } from '../../ports/wal.js';
+import { type Entry, type Head, isSameHead } from '../../ports/wal.js';
 import { Currencies } from '../currencies.js';
 import type { StoreReader } from '../store-reader.js';
 
@@ -24,6 +24,11 @@ export class ShardCurrencies {
       if (this.upTo === undefined || entry.lsn.sequence > this.upTo.lsn.sequence) this.upTo = entry.head;
       return currencies;
     });
+  }
+
+  /** True if `head` is the newest entry whose players are known. */
+  hasReached(head: Head): boolean {
+    return this.upTo !== undefined && isSameHead(this.upTo, head);
   }
 
   /** Learns the currencies of all players who exist at `head`. */
