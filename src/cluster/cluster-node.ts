@@ -11,12 +11,12 @@ import type { Explanation } from '../replica/explain.js';
 import { tagOf } from '../replica/tag-of.js';
 import { BACKGROUND, type SnapshotResult } from '../snapshot/snapshotter.js';
 import type { Shards } from '../threads/shards.js';
-import { AcknowledgedHere } from './acknowledged-here.js';
 import { isOtherArchive } from './archive-ids.js';
 import { CallServer } from './call-server.js';
 import type { ClusterMeasures } from './cluster-measures.js';
+import { type ClusterShard, newClusterShards, noteAcknowledged } from './cluster-shard.js';
 import { type ClusterStatus, clusterStatus } from './cluster-status.js';
-import { FollowerLag } from './follower-lag.js';
+import { lagsOf } from './follower-lag.js';
 import { isKnownMessage } from './known-messages.js';
 import { HEARTBEAT_MS, Membership } from './membership.js';
 import { MissingMembers } from './missing-members.js';
@@ -96,9 +96,9 @@ interface Peer {
 /** This node as a member of the cluster. Connects the parts and routes events between them. */
 export class ClusterNode implements PeerEvents {
   readonly router: Router;
-  private readonly watch = new Watch();
-  private readonly acknowledgedHere: AcknowledgedHere;
-  private readonly routes = new Routes();
+  private readonly shards: readonly ClusterShard[];
+  private readonly watch: Watch;
+  private readonly routes: Routes;
   private readonly clocks = new PeerClocks();
   private readonly times = new PeerTimes();
   private readonly retentions = new Retentions();
@@ -110,8 +110,7 @@ export class ClusterNode implements PeerEvents {
   private readonly snapshots: SnapshotRound;
   private readonly links: PeerLinks;
   private readonly peers = new Map<string, Peer>();
-  private readonly lag = new FollowerLag();
-  private readonly history = new MoveHistory();
+  private readonly history: MoveHistory;
   private readonly missing = new MissingMembers();
   /** By tag: when the link to the member went down. */
   private readonly downSinceMs = new Map<string, number>();
@@ -127,7 +126,11 @@ export class ClusterNode implements PeerEvents {
 
   constructor(private readonly deps: ClusterNodeDeps) {
     const { tag, shardCount, table, local, clock, timers, log, settings } = deps;
-    this.acknowledgedHere = new AcknowledgedHere(deps.acknowledged);
+    const shards = newClusterShards(shardCount, clock.monotonicMs(), deps.acknowledged);
+    this.shards = shards;
+    this.watch = new Watch(shards);
+    this.routes = new Routes(shards);
+    this.history = new MoveHistory(shards);
     this.links = deps.makeLinks(this);
     const send = (to: string, message: PeerMessage) => this.links.send(to, message);
     const broadcast = (message: PeerMessage) => this.broadcast(message);
@@ -144,10 +147,9 @@ export class ClusterNode implements PeerEvents {
     });
     this.ownership = new Ownership({
       tag,
-      shardCount,
+      shards,
       local,
       watch: this.watch,
-      acknowledged: this.acknowledgedHere,
       view: () => this.membership.view,
       isLinked: (peer) => this.links.isUp(peer),
       send,
@@ -167,7 +169,7 @@ export class ClusterNode implements PeerEvents {
     this.planner = new Planner({
       tag,
       name: deps.about.name,
-      shardCount,
+      shards,
       settings,
       watch: this.watch,
       reaches: (shard) => this.ownership.reaches(shard),
@@ -181,7 +183,7 @@ export class ClusterNode implements PeerEvents {
     });
     this.router = new Router({
       tag,
-      shardCount,
+      shards,
       local,
       isServedHere: (shard) => this.ownership.serves(shard),
       links: this.links,
@@ -253,8 +255,10 @@ export class ClusterNode implements PeerEvents {
   }
 
   /** By shard: the newest entry that any node may have acknowledged, as far as this node knows. */
-  get acknowledged(): ReadonlyMap<number, Position> {
-    return this.acknowledgedHere.all;
+  get acknowledged(): readonly (readonly [shard: number, Position])[] {
+    return this.shards.flatMap(({ shard, acknowledged }) =>
+      acknowledged === undefined ? [] : [[shard, acknowledged] as const],
+    );
   }
 
   /** Clocks and retentions of the other members, for irreversible actions. */
@@ -266,19 +270,18 @@ export class ClusterNode implements PeerEvents {
 
   /** Undefined until the registry has answered. */
   get status(): ClusterStatus | undefined {
-    const { tag, shardCount, clock } = this.deps;
+    const { tag, clock } = this.deps;
     const { view, seesTable } = this.membership;
     if (view === undefined) return undefined;
-    const { watch, routes, acknowledgedHere } = this;
+    const { watch, routes, shards } = this;
     const isLinked = (peer: string) => this.links.isUp(peer);
     return clusterStatus({
       tag,
-      shardCount,
+      shards,
       seesTable,
       view,
       watch,
       routes,
-      acknowledged: acknowledgedHere,
       isLinked,
       nowMs: clock.monotonicMs(),
     });
@@ -290,13 +293,12 @@ export class ClusterNode implements PeerEvents {
   }
 
   measures(): ClusterMeasures {
-    const { tag, shardCount, local, settings, clock } = this.deps;
+    const { tag, local, settings, clock } = this.deps;
     const { view, seesTable } = this.membership;
     const nowMs = clock.monotonicMs();
     const members = { up: 0, draining: 0, leaving: 0, gone: 0 };
     for (const { state } of this.status?.nodes ?? []) members[state]++;
     const others = [...(view?.members.keys() ?? [])].filter((other) => other !== tag);
-    const shards = Array.from({ length: shardCount }, (_, shard) => shard);
     const isFollowed = (shard: number) => (view?.plan?.followers[shard]?.length ?? 0) > 0;
     return {
       members,
@@ -304,9 +306,9 @@ export class ClusterNode implements PeerEvents {
       versions: new Set([...(view?.members.values() ?? [])].map(({ version }) => version)).size,
       links: others.filter((other) => this.links.isUp(other)).length,
       seesTable,
-      unowned: shards.filter((shard) => !this.isServedInSight(shard)).length,
-      unfollowed: settings.followers === 0 ? 0 : shards.filter((shard) => !isFollowed(shard)).length,
-      following: this.lag.of(local.status(), this.acknowledgedHere, nowMs),
+      unowned: this.shards.filter(({ shard }) => !this.isServedInSight(shard)).length,
+      unfollowed: settings.followers === 0 ? 0 : this.shards.filter(({ shard }) => !isFollowed(shard)).length,
+      following: lagsOf(this.shards, local.status(), nowMs),
       parked: this.router.parked,
       forwarded: this.router.forwarded,
       resent: this.router.resent,
@@ -430,7 +432,7 @@ export class ClusterNode implements PeerEvents {
     const nowMs = this.deps.clock.monotonicMs();
     if (view === undefined) return;
     this.missing.look(view, (tag) => tag !== this.deps.tag && this.watch.isGone(tag, nowMs));
-    this.lag.of(this.deps.local.status(), this.acknowledgedHere, nowMs);
+    lagsOf(this.shards, this.deps.local.status(), nowMs);
     this.ownership.tick();
     this.planner.tick(view, this.ownership.lost());
   }
@@ -553,7 +555,8 @@ export class ClusterNode implements PeerEvents {
       serving.map(({ shard, head }) => [shard, head.lsn.epoch]),
     );
     for (const { shard, head } of serving) {
-      this.acknowledgedHere.note(shard, head);
+      const one = this.shards[shard];
+      if (one !== undefined) noteAcknowledged(one, head);
       // Repeat the announcement, because the `own` message of this shard may have been lost while the link was down.
       this.ownership.ownedBy(tag, shard, head.lsn.epoch);
     }
@@ -664,11 +667,11 @@ export class ClusterNode implements PeerEvents {
    * cluster.
    */
   private async checkForeignOwners(shard: number, takenBy: string, head: Head): Promise<void> {
-    const { shardCount, headOf, onForeignOwners } = this.deps;
+    const { headOf, onForeignOwners } = this.deps;
     if (this.isMember(tagOf(head))) return;
     // Wait, because the process may be a new member, which appears in the registry within this time.
     await delay(this.deps.timers, 2 * HEARTBEAT_MS);
-    const heads = await Promise.all(Array.from({ length: shardCount }, (_, other) => headOf(other))).catch(() => []);
+    const heads = await Promise.all(this.shards.map((other) => headOf(other.shard))).catch(() => []);
     if (heads.length > 0 && heads.every((one) => !this.isMember(tagOf(one)))) onForeignOwners(shard, takenBy);
   }
 

@@ -1,6 +1,6 @@
 import { formatLsn } from '../ports/lsn.js';
 import type { RegistryView } from '../ports/table.js';
-import type { AcknowledgedHere } from './acknowledged-here.js';
+import type { ClusterShard } from './cluster-shard.js';
 import { NO_OWNER } from './plan.js';
 import type { Routes } from './routes.js';
 import type { Watch } from './watch.js';
@@ -47,38 +47,34 @@ export interface ClusterStatus {
 
 export interface StatusFacts {
   readonly tag: string;
-  readonly shardCount: number;
   readonly seesTable: boolean;
   readonly view: RegistryView;
   readonly watch: Watch;
+  readonly shards: readonly ClusterShard[];
   readonly routes: Routes;
-  readonly acknowledged: AcknowledgedHere;
   readonly isLinked: (tag: string) => boolean;
   readonly nowMs: number;
 }
 
 export function clusterStatus(facts: StatusFacts): ClusterStatus {
-  const { tag: here, shardCount, view, watch, routes, acknowledged, isLinked, nowMs } = facts;
+  const { tag: here, view, watch, routes, isLinked, nowMs } = facts;
   const { members, plan, drained } = view;
   const nameOf = (tag: string | undefined) => {
     if (tag === undefined || tag === NO_OWNER) return null;
     return members.get(tag)?.name ?? tag;
   };
-  const shards = Array.from({ length: shardCount }, (_, shard) => {
-    const position = acknowledged.of(shard);
-    return {
-      shard,
-      owner: nameOf(routes.of(shard)),
-      planned: nameOf(plan?.owners[shard]),
-      followers: (plan?.followers[shard] ?? []).map((tag) => nameOf(tag) as string),
-      lsn: position === undefined ? null : formatLsn(position.lsn),
-    };
-  });
+  const shards = facts.shards.map(({ shard, acknowledged }) => ({
+    shard,
+    owner: nameOf(routes.of(shard)),
+    planned: nameOf(plan?.owners[shard]),
+    followers: (plan?.followers[shard] ?? []).map((tag) => nameOf(tag) as string),
+    lsn: acknowledged === undefined ? null : formatLsn(acknowledged.lsn),
+  }));
   const nodes = [...members].map(([tag, { name, host, port, zone, version, isLeaving, isFull }]): NodeStatus => {
     const isThis = tag === here;
     const isGone = !isThis && watch.isGone(tag, nowMs);
     const state = isGone ? 'gone' : isLeaving ? 'leaving' : drained.has(tag) ? 'draining' : 'up';
-    const served = Array.from({ length: shardCount }, (_, shard) => shard).filter((shard) => routes.of(shard) === tag);
+    const served = shards.filter(({ shard }) => routes.of(shard) === tag);
     const about = { name, tag, host, port, zone, version, state, isThis, isFull } as const;
     return { ...about, isLinked: isThis || isLinked(tag), shards: served.length };
   });

@@ -1,11 +1,10 @@
 import type { Clock } from '../base/clock.js';
 import type { RegistryView } from '../ports/table.js';
 import type { Facts, Holder, NewOwner, Role } from '../replica/facts.js';
-import type { Replica } from '../replica/replica.js';
 import { tagOf } from '../replica/tag-of.js';
 import { HANDOVERS_MAX } from '../replica/timers.js';
 import type { ShardStatus, Shards } from '../threads/shards.js';
-import type { AcknowledgedHere } from './acknowledged-here.js';
+import { type ClusterShard, noteAcknowledged } from './cluster-shard.js';
 import { NO_OWNER } from './plan.js';
 import type { Watch } from './watch.js';
 
@@ -13,7 +12,6 @@ export interface FactDeps {
   readonly tag: string;
   readonly local: Pick<Shards, 'move' | 'status' | 'isMemoryFull'>;
   readonly watch: Watch;
-  readonly acknowledged: AcknowledgedHere;
   /** Undefined until the registry has answered. */
   readonly view: () => RegistryView | undefined;
   readonly isLinked: (tag: string) => boolean;
@@ -42,7 +40,7 @@ interface Shared {
 export class FactFinder {
   constructor(
     private readonly deps: FactDeps,
-    private readonly replicas: readonly Replica[],
+    private readonly shards: readonly ClusterShard[],
   ) {}
 
   /** Facts of any shard at this time. */
@@ -58,7 +56,7 @@ export class FactFinder {
     };
     const loadsOwn = statuses.some(
       ({ shard, state }) =>
-        state === 'away' && this.replicas[shard]?.problem === undefined && this.roleOf(shard) === 'owner',
+        state === 'away' && this.shards[shard]?.replica.problem === undefined && this.roleOf(shard) === 'owner',
     );
     const mayHandOver = this.handovers < HANDOVERS_MAX;
     const shared = { nowMs, view: view(), statuses, isClockSane: isClockSane(), loadsOwn, mayHandOver, isGone };
@@ -81,18 +79,19 @@ export class FactFinder {
   }
 
   private factsOf(shard: number, shared: Shared): Facts {
-    const { tag, watch, acknowledged } = this.deps;
+    const { tag, watch } = this.deps;
     const { nowMs, view, isClockSane, loadsOwn, mayHandOver, isGone } = shared;
+    const one = this.shards[shard] as ClusterShard;
+    const { replica } = one;
     const status = shared.statuses[shard] as ShardStatus;
     const role = this.roleOf(shard);
     const head = watch.headOf(shard);
     const recorded = view?.claims.get(shard);
     const owner = recorded?.tag ?? NO_OWNER;
     const isOthers = owner !== NO_OWNER && owner !== tag;
-    const replica = this.replicas[shard] as Replica;
     // The transition may find that the shard's thread has just ended.
     const mayBeLost = replica.isHeld || nowMs < replica.lostUntilMs;
-    if (status.head !== undefined && status.state === 'serving') acknowledged.note(shard, status.head);
+    if (status.head !== undefined && status.state === 'serving') noteAcknowledged(one, status.head);
     return {
       nowMs,
       me: tag,
@@ -103,7 +102,7 @@ export class FactFinder {
       head,
       holderName: this.holderNameOf(shard, view),
       isLogIdle: watch.isIdle(shard, nowMs),
-      acknowledged: acknowledged.of(shard),
+      acknowledged: one.acknowledged,
       recorded,
       newOwner: this.newOwnerOf(shard, shared),
       hasOtherTaker: mayBeLost && this.hasOtherTaker(shard, nowMs),
@@ -116,7 +115,7 @@ export class FactFinder {
   }
 
   private get handovers(): number {
-    return this.replicas.filter(({ handover }) => handover?.to !== undefined).length;
+    return this.shards.filter(({ replica }) => replica.handover?.to !== undefined).length;
   }
 
   private holderOf(shard: number, { view, isGone }: Shared): Holder {

@@ -1,4 +1,5 @@
 import type { Claim, Plan, RegistryView } from '../ports/table.js';
+import type { ClusterShard } from './cluster-shard.js';
 
 /** A shard's move from one node to another. */
 export interface Move {
@@ -18,20 +19,6 @@ export interface Move {
   readonly by: string | null;
 }
 
-interface Owner {
-  readonly name: string;
-  readonly claim: Claim;
-}
-
-/**
- * Assigned owner of a shard, and since when. The time is undefined if it is from before this process first read the
- * registry.
- */
-interface Planned extends Pick<Plan, 'why' | 'by'> {
-  readonly tag: string;
-  readonly sinceMs: number | undefined;
-}
-
 const MOVES_MAX = 500;
 
 /**
@@ -40,9 +27,9 @@ const MOVES_MAX = 500;
  */
 export class MoveHistory {
   private readonly moves: Move[] = [];
-  private readonly owners = new Map<number, Owner>();
-  private readonly planned = new Map<number, Planned>();
   private hasBegun = false;
+
+  constructor(private readonly shards: readonly ClusterShard[]) {}
 
   /** All moves, newest first. */
   get all(): readonly Move[] {
@@ -52,26 +39,30 @@ export class MoveHistory {
   /** Records changes in the registry. Takes wall-clock times, which operators can compare between nodes. */
   note(view: RegistryView, nowMs: number): void {
     this.notePlan(view.plan, nowMs);
-    for (const [shard, claim] of view.claims) this.noteClaim(shard, claim, view, nowMs);
+    for (const [shard, claim] of view.claims) {
+      const one = this.shards[shard];
+      if (one !== undefined) this.noteClaim(one, claim, view, nowMs);
+    }
     this.hasBegun = true;
   }
 
   private notePlan(plan: Plan | undefined, nowMs: number): void {
-    for (const [shard, tag] of plan?.owners.entries() ?? []) {
-      if (plan === undefined || this.planned.get(shard)?.tag === tag) continue;
-      const { why, by } = plan;
-      this.planned.set(shard, { tag, why, by, sinceMs: this.hasBegun ? nowMs : undefined });
+    if (plan === undefined) return;
+    const { owners, why, by } = plan;
+    for (const [shard, tag] of owners.entries()) {
+      const one = this.shards[shard];
+      if (one === undefined || one.planned?.tag === tag) continue;
+      one.planned = { tag, why, by, sinceMs: this.hasBegun ? nowMs : undefined };
     }
   }
 
-  private noteClaim(shard: number, claim: Claim, { members }: RegistryView, nowMs: number): void {
-    const former = this.owners.get(shard);
+  private noteClaim(one: ClusterShard, claim: Claim, { members }: RegistryView, nowMs: number): void {
+    const { shard, owner: former, planned } = one;
     // Ignore a release: the former owner counts as the owner until another member owns the shard.
     if (claim.tag === '' || claim.epoch <= (former?.claim.epoch ?? 0)) return;
     const name = members.get(claim.tag)?.name ?? claim.tag;
-    this.owners.set(shard, { name, claim });
+    one.owner = { name, claim };
     if (!this.hasBegun || former?.claim.tag === claim.tag) return;
-    const planned = this.planned.get(shard);
     const wanted = planned?.tag === claim.tag && planned.sinceMs !== undefined ? planned : undefined;
     this.moves.push({
       shard,

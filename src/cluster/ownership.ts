@@ -7,10 +7,11 @@ import type { Effect } from '../replica/effect.js';
 import { type Explanation, explain } from '../replica/explain.js';
 import type { Facts } from '../replica/facts.js';
 import type { Input } from '../replica/input.js';
-import { newReplica, type Replica } from '../replica/replica.js';
+import type { Replica } from '../replica/replica.js';
 import { isHeldHere, isLost, isStuck } from '../replica/reported.js';
 import { transition } from '../replica/transition.js';
 import type { Move, MoveResult } from '../threads/shards.js';
+import { type ClusterShard, noteAcknowledged } from './cluster-shard.js';
 import { type FactDeps, FactFinder } from './fact-finder.js';
 import type { PeerMessage } from './peer-protocol.js';
 
@@ -23,7 +24,7 @@ export interface OwnershipObserver {
 }
 
 export interface OwnershipDeps extends FactDeps {
-  readonly shardCount: number;
+  readonly shards: readonly ClusterShard[];
   readonly send: (tag: string, message: PeerMessage) => boolean;
   readonly broadcast: (message: PeerMessage) => void;
   /** Append queue of the shard. Shards with the same queue are on one server; see `Wal.appendQueueOf`. */
@@ -50,19 +51,16 @@ const END_TICK_MS = 10;
  * `src/replica/transition.ts`.
  */
 export class Ownership {
-  private readonly replicas: Replica[];
   private readonly facts: FactFinder;
   /** Releases that are being written to the registry. */
   private readonly recording = new Set<Promise<void>>();
 
   constructor(private readonly deps: OwnershipDeps) {
-    const nowMs = deps.clock.monotonicMs();
-    this.replicas = Array.from({ length: deps.shardCount }, (_, shard) => newReplica(shard, nowMs));
-    this.facts = new FactFinder(deps, this.replicas);
+    this.facts = new FactFinder(deps, deps.shards);
   }
 
   serves(shard: number): boolean {
-    return this.replicas[shard]?.epoch !== undefined;
+    return this.replicaOf(shard)?.epoch !== undefined;
   }
 
   /** Number of shards that this node serves or is handing over. */
@@ -83,7 +81,7 @@ export class Ownership {
   tick(): void {
     if (this.deps.view() === undefined) return;
     const factsOf = this.facts.now();
-    for (const { shard } of this.replicas) this.run(shard, { type: 'tick' }, factsOf(shard));
+    for (const { shard } of this.deps.shards) this.run(shard, { type: 'tick' }, factsOf(shard));
   }
 
   /** Handles a handover request from the assigned new owner, which has read the log up to `sequence`. */
@@ -98,7 +96,7 @@ export class Ownership {
 
   /** Handles a peer's announcement that it has served the shard since the fence of this epoch. */
   ownedBy(tag: string, shard: number, epoch: number): void {
-    const replica = this.replicas[shard];
+    const replica = this.replicaOf(shard);
     // Each heartbeat repeats the announcement, so skip the facts if it changes nothing.
     const isOld = replica?.epoch === undefined || replica.epoch >= epoch;
     if (replica?.state === 'offered' || !isOld) this.give(shard, { type: 'owned', by: tag, epoch });
@@ -113,7 +111,7 @@ export class Ownership {
   /** Checks that each served log still belongs to this node. */
   confirmAll(): void {
     const factsOf = this.facts.now();
-    for (const { shard } of this.replicas) this.run(shard, { type: 'confirm' }, factsOf(shard));
+    for (const { shard } of this.deps.shards) this.run(shard, { type: 'confirm' }, factsOf(shard));
   }
 
   /** Releases all shards that this node serves or is about to serve, and takes no new ones. */
@@ -121,7 +119,7 @@ export class Ownership {
     const { clock, timers } = this.deps;
     const endMs = clock.monotonicMs() + END_MS;
     const factsOf = this.facts.now();
-    for (const { shard } of this.replicas) this.run(shard, { type: 'end' }, factsOf(shard));
+    for (const { shard } of this.deps.shards) this.run(shard, { type: 'end' }, factsOf(shard));
     this.tick();
     while (this.replicas.some(isHeldHere) && clock.monotonicMs() < endMs) {
       await delay(timers, END_TICK_MS);
@@ -177,18 +175,27 @@ export class Ownership {
     }
   }
 
+  private get replicas(): readonly Replica[] {
+    return this.deps.shards.map(({ replica }) => replica);
+  }
+
+  private replicaOf(shard: number): Replica | undefined {
+    return this.deps.shards[shard]?.replica;
+  }
+
   private mustReplica(shard: number): Replica {
-    return this.replicas[shard] as Replica;
+    return this.replicaOf(shard) as Replica;
   }
 
   /** Gives an input to one replica. Ignores a shard that this store does not have. */
   private give(shard: number, input: Input): void {
-    if (this.replicas[shard] !== undefined) this.run(shard, input, this.facts.now()(shard));
+    if (this.replicaOf(shard) !== undefined) this.run(shard, input, this.facts.now()(shard));
   }
 
   private run(shard: number, input: Input, facts: Facts): void {
-    const [replica, effects] = transition(this.mustReplica(shard), input, facts);
-    this.replicas[shard] = replica;
+    const one = this.deps.shards[shard] as ClusterShard;
+    const [replica, effects] = transition(one.replica, input, facts);
+    one.replica = replica;
     for (const effect of effects) this.carryOut(shard, effect);
   }
 
@@ -248,10 +255,10 @@ export class Ownership {
 
   /** Returns the result of a command to its replica. All replicas then act at once, without waiting for a tick. */
   private ended(move: Move, result: MoveResult): void {
-    const { watch, acknowledged, clock } = this.deps;
+    const { shards, watch, clock } = this.deps;
     const { shard, type } = move;
     if (result.type === 'conflict' || result.type === 'short') watch.headSeen(shard, result.head, clock.monotonicMs());
-    if (result.type === 'still') acknowledged.note(shard, result.head);
+    if (result.type === 'still') noteAcknowledged(shards[shard] as ClusterShard, result.head);
     this.give(shard, { type: 'result', of: type, result });
     this.tick();
   }

@@ -1,4 +1,5 @@
 import { OVERLOADED, TOO_LATE } from '../ports/request.js';
+import type { ClusterShard } from './cluster-shard.js';
 import type { Routed } from './routed.js';
 
 /**
@@ -6,41 +7,42 @@ import type { Routed } from './routed.js';
  * arrival, even for a request that a node has refused meanwhile.
  */
 export class Parking {
-  private readonly byShard = new Map<number, Routed[]>();
-
   /** `spaces` is the maximum number of parked requests per shard. */
-  constructor(private readonly spaces: number) {}
+  constructor(
+    private readonly shards: readonly ClusterShard[],
+    private readonly spaces: number,
+  ) {}
 
   get length(): number {
     let sum = 0;
-    for (const waiting of this.byShard.values()) sum += waiting.length;
+    for (const { parked } of this.shards) sum += parked.length;
     return sum;
   }
 
   park(routed: Routed): void {
-    const waiting = this.byShard.get(routed.shard) ?? [];
-    if (waiting.length >= this.spaces) {
+    const { parked } = this.shards[routed.shard] as ClusterShard;
+    if (parked.length >= this.spaces) {
       routed.answerBusy(OVERLOADED);
       return;
     }
-    this.byShard.set(routed.shard, waiting);
-    waiting.splice(placeOf(routed, waiting), 0, routed);
+    parked.splice(placeOf(routed, parked), 0, routed);
   }
 
   /** Sends parked requests. If `trySend` returns false for a request, the requests after it wait as well. */
   flush(nowMs: number, trySend: (routed: Routed) => boolean): void {
-    for (const [shard, waiting] of [...this.byShard]) {
+    for (const one of this.shards) {
+      const waiting = one.parked;
+      if (waiting.length === 0) continue;
       // Detach the list first. A request that is refused at once is parked again during this loop, in a new list, and
       // waits for the next flush.
-      this.byShard.delete(shard);
+      one.parked = [];
       let gone = 0;
       for (const routed of waiting) {
         if (routed.deadlineMs <= nowMs) routed.answerBusy(TOO_LATE);
         else if (!trySend(routed)) break;
         gone++;
       }
-      const left = gone === 0 ? waiting : [...(this.byShard.get(shard) ?? []), ...waiting.slice(gone)];
-      if (left.length > 0) this.byShard.set(shard, left);
+      one.parked = gone === 0 ? waiting : [...one.parked, ...waiting.slice(gone)];
     }
   }
 }

@@ -3,6 +3,7 @@ import type { Logger } from '../base/logger.js';
 import { messageOf } from '../base/message-of.js';
 import type { Plan, RegistryView } from '../ports/table.js';
 import { archiveOf } from './archive-ids.js';
+import type { ClusterShard } from './cluster-shard.js';
 import { makePlan, NO_OWNER, type Owners, type PlanInput, type PlanMember } from './plan.js';
 import type { Watch } from './watch.js';
 
@@ -16,7 +17,7 @@ export interface PlannerSettings {
 export interface PlannerDeps {
   readonly tag: string;
   readonly name: string;
-  readonly shardCount: number;
+  readonly shards: readonly ClusterShard[];
   readonly settings: PlannerSettings;
   readonly watch: Watch;
   /** True if this node could serve the shard. */
@@ -72,8 +73,6 @@ export class Planner {
    * True once this member has seen an assigned owner alive. The wait before a first assignment then no longer applies.
    */
   private hasSeenOwner = false;
-  /** By shard: the assigned owner that is not serving yet, and since when. */
-  private readonly unserved = new Map<number, { readonly owner: string; readonly sinceMs: number }>();
   /** The newest format that all members can read, and since when. */
   private format = 0;
   private formatSinceMs: number;
@@ -156,7 +155,7 @@ export class Planner {
     nowMs: number,
   ): Proposal | undefined {
     const { plan } = view;
-    const { tag, watch, shardCount, settings, name } = this.deps;
+    const { tag, watch, shards, settings, name } = this.deps;
     const living = new Set(members.map(({ tag }) => tag));
     this.hasSeenOwner ||= plan?.owners.some((owner) => owner === tag || watch.hasLived(owner)) === true;
     this.planlessSinceMs = plan === undefined ? (this.planlessSinceMs ?? nowMs) : undefined;
@@ -165,7 +164,7 @@ export class Planner {
     if (!this.hasSeenOwner && !this.mayBegin(members, nowMs)) return undefined;
     const gone = [...view.members.keys()].filter((tag) => !living.has(tag));
     const [stuck, refused] = [this.stuckShards(view, lost), this.refusedShards(view, nowMs)];
-    const before = this.hasSeenOwner && plan?.owners.length === shardCount ? plan : undefined;
+    const before = this.hasSeenOwner && plan?.owners.length === shards.length ? plan : undefined;
     // After a full restart, `before` is undefined: an operator may have replaced the archive and accepted the loss of
     // the old one.
     const archiveId = archiveOf(
@@ -173,7 +172,7 @@ export class Planner {
       before?.archiveId,
     );
     const planned = makePlan({
-      shards: shardCount,
+      shards: shards.length,
       members,
       ownerOf: (shard) => view.claims.get(shard)?.tag,
       before,
@@ -217,9 +216,9 @@ export class Planner {
 
   /** Shards whose owners cannot reach the logs although this node can, plus `lost`. */
   private stuckShards({ claims }: RegistryView, lost: readonly number[]): Set<number> {
-    const { watch, tag, shardCount, reaches } = this.deps;
+    const { watch, tag, shards, reaches } = this.deps;
     const stuck = new Set<number>(lost);
-    for (let shard = 0; shard < shardCount; shard++) {
+    for (const { shard } of shards) {
       const owner = claims.get(shard)?.tag;
       if (owner === undefined || owner === NO_OWNER || owner === tag) continue;
       // Require that this node reaches the log. Otherwise perhaps no member can, and moving the shard would not help.
@@ -230,16 +229,17 @@ export class Planner {
 
   /** Shards whose assigned owner has no memory for them or cannot reach the log. Retrying there would not help. */
   private refusedShards({ plan, claims, members }: RegistryView, nowMs: number): Set<number> {
-    const { watch, reaches } = this.deps;
+    const { shards, watch, reaches } = this.deps;
     const refused = new Set<number>();
-    for (const [shard, owner] of plan?.owners.entries() ?? []) {
-      if (claims.get(shard)?.tag === owner) {
-        this.unserved.delete(shard);
+    for (const one of shards) {
+      const { shard } = one;
+      const owner = plan?.owners[shard];
+      if (owner === undefined || claims.get(shard)?.tag === owner) {
+        one.unserved = undefined;
         continue;
       }
-      const known = this.unserved.get(shard);
-      const sinceMs = known?.owner === owner ? known.sinceMs : nowMs;
-      this.unserved.set(shard, { owner, sinceMs });
+      if (one.unserved?.owner !== owner) one.unserved = { owner, sinceMs: nowMs };
+      const { sinceMs } = one.unserved;
       const member = members.get(owner);
       const isFull = member?.isFull && !member.hasRoom && nowMs - sinceMs >= REFUSED_MS;
       if (isFull || (watch.isStuck(owner, shard) && reaches(shard))) refused.add(shard);

@@ -13,6 +13,7 @@ import type { Command } from '../wallet/command.js';
 import type { Answer } from '../wallet/decision.js';
 import type { Query, QueryResult } from '../wallet/query.js';
 import type { BusyAnswer } from '../wallet/rejection.js';
+import type { ClusterShard } from './cluster-shard.js';
 import { Parking } from './parking.js';
 import { PeerCalls } from './peer-calls.js';
 import type { PeerClocks } from './peer-clocks.js';
@@ -22,7 +23,7 @@ import type { Routes } from './routes.js';
 
 export interface RouterDeps {
   readonly tag: string;
-  readonly shardCount: number;
+  readonly shards: readonly ClusterShard[];
   readonly local: LocalShards;
   readonly isServedHere: (shard: number) => boolean;
   readonly links: Pick<PeerLinks, 'send' | 'isUp'>;
@@ -64,7 +65,7 @@ export class Router implements LocalShards, Rerouter {
 
   constructor(private readonly deps: RouterDeps) {
     this.log = deps.log;
-    this.parking = new Parking(deps.parkedMax);
+    this.parking = new Parking(deps.shards, deps.parkedMax);
     this.stopTicking = deps.timers.every(TICK_MS, () => this.tick());
   }
 
@@ -79,7 +80,7 @@ export class Router implements LocalShards, Rerouter {
   }
 
   carryOut(callback: SentCallback, replier: Replier<CallbackReply>): void {
-    const shard = shardOf(guessUsername(callback.text), this.deps.shardCount);
+    const shard = shardOf(guessUsername(callback.text), this.deps.shards.length);
     this.route(new RoutedCallback(shard, callback, new AnswerOnce(replier, this.log), this));
   }
 
@@ -142,7 +143,7 @@ export class Router implements LocalShards, Rerouter {
       routed.replier.reply(address);
       return true;
     }
-    const shard = shardOf(address.username, this.deps.shardCount);
+    const shard = shardOf(address.username, this.deps.shards.length);
     if (shard === routed.shard) return false;
     routed.shard = shard;
     return this.tryDeliver(routed);

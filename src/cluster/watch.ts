@@ -1,5 +1,6 @@
 import type { HeartbeatCounters } from '../ports/table.js';
 import { type Head, isSameHead } from '../ports/wal.js';
+import type { ClusterShard } from './cluster-shard.js';
 
 /** A member whose heartbeat and link have been silent for this long is suspected dead. */
 const SILENT_MS = 1000;
@@ -31,15 +32,11 @@ interface SeenLink {
   readonly heardMs: number;
   /** True if no process listens at the member's address, or a different process does. */
   readonly isRefused: boolean;
+  /** Shards whose logs the member says it cannot reach. */
+  readonly stuck: readonly number[];
 }
 
-interface SeenHead {
-  readonly head: Head;
-  readonly sinceMs: number;
-  /** The time of the first successful read of the log since its last failed read. */
-  readonly reachedMs: number;
-  readonly seenMs: number;
-}
+const NO_LINK: SeenLink = { heardMs: Number.NEGATIVE_INFINITY, isRefused: false, stuck: [] };
 
 /**
  * Failure detector. It judges the other members only by this member's own clock, and only for times when this member
@@ -49,9 +46,8 @@ interface SeenHead {
 export class Watch {
   private readonly heartbeats = new Map<string, SeenHeartbeat>();
   private readonly links = new Map<string, SeenLink>();
-  private readonly heads = new Map<number, SeenHead>();
-  /** By tag: the shards whose logs the member says it cannot reach. */
-  private readonly stuck = new Map<string, ReadonlySet<number>>();
+
+  constructor(private readonly shards: readonly ClusterShard[]) {}
 
   heartbeatsRead(counters: HeartbeatCounters, nowMs: number): void {
     for (const [tag, counter] of counters) {
@@ -68,57 +64,56 @@ export class Watch {
    */
   registrySilent(nowMs: number): void {
     for (const [tag, seen] of this.heartbeats) this.heartbeats.set(tag, { ...seen, sinceMs: nowMs, reads: 0 });
-    for (const [shard, seen] of this.heads) this.heads.set(shard, { ...seen, sinceMs: nowMs });
+    for (const one of this.shards) if (one.seenHead !== undefined) one.seenHead = { ...one.seenHead, sinceMs: nowMs };
   }
 
   heard(tag: string, stuck: readonly number[], nowMs: number): void {
-    this.links.set(tag, { heardMs: nowMs, isRefused: false });
-    this.stuck.set(tag, new Set(stuck));
+    this.links.set(tag, { heardMs: nowMs, isRefused: false, stuck });
   }
 
   refused(tag: string): void {
-    const heardMs = this.links.get(tag)?.heardMs ?? Number.NEGATIVE_INFINITY;
-    this.links.set(tag, { heardMs, isRefused: true });
+    this.links.set(tag, { ...(this.links.get(tag) ?? NO_LINK), isRefused: true });
   }
 
   /** Forgets former members that have been silent for a while. */
   keepOnly(tags: ReadonlySet<string>, nowMs: number): void {
     for (const tag of this.links.keys()) {
-      if (tags.has(tag) || this.isHeard(tag, nowMs)) continue;
-      this.links.delete(tag);
-      this.stuck.delete(tag);
+      if (!tags.has(tag) && !this.isHeard(tag, nowMs)) this.links.delete(tag);
     }
   }
 
   headSeen(shard: number, head: Head, nowMs: number): void {
-    const seen = this.heads.get(shard);
+    const one = this.shards[shard];
+    if (one === undefined) return;
+    const seen = one.seenHead;
     const sinceMs = seen !== undefined && isSameHead(seen.head, head) ? seen.sinceMs : nowMs;
-    this.heads.set(shard, { head, sinceMs, reachedMs: seen?.reachedMs ?? nowMs, seenMs: nowMs });
+    one.seenHead = { head, sinceMs, reachedMs: seen?.reachedMs ?? nowMs, seenMs: nowMs };
   }
 
   headUnseen(shard: number): void {
-    this.heads.delete(shard);
+    const one = this.shards[shard];
+    if (one !== undefined) one.seenHead = undefined;
   }
 
   /** The newest head that was read; undefined if the last read failed. */
   headOf(shard: number): Head | undefined {
-    return this.heads.get(shard)?.head;
+    return this.shards[shard]?.seenHead?.head;
   }
 
   /** True if the log answers this node. */
   isReached(shard: number, nowMs: number): boolean {
-    return nowMs - (this.heads.get(shard)?.seenMs ?? Number.NEGATIVE_INFINITY) < REACHED_MS;
+    return nowMs - (this.shards[shard]?.seenHead?.seenMs ?? Number.NEGATIVE_INFINITY) < REACHED_MS;
   }
 
   /**
    * True if the log has answered for a while. After an outage, other members may reach it a little later than this one.
    */
   isReachedSteadily(shard: number, nowMs: number): boolean {
-    return this.isReached(shard, nowMs) && nowMs - (this.heads.get(shard)?.reachedMs ?? nowMs) >= STEADY_MS;
+    return this.isReached(shard, nowMs) && nowMs - (this.shards[shard]?.seenHead?.reachedMs ?? nowMs) >= STEADY_MS;
   }
 
   isIdle(shard: number, nowMs: number): boolean {
-    const seen = this.heads.get(shard);
+    const seen = this.shards[shard]?.seenHead;
     return seen !== undefined && seen.seenMs - seen.sinceMs >= QUIET_MS && this.isReached(shard, nowMs);
   }
 
@@ -133,7 +128,7 @@ export class Watch {
   }
 
   isStuck(tag: string, shard: number): boolean {
-    return this.stuck.get(tag)?.has(shard) === true;
+    return this.links.get(tag)?.stuck.includes(shard) === true;
   }
 
   /**

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { silentLogger } from '../../src/base/logger.js';
 import type { Replier } from '../../src/base/replier.js';
 import type { CallbackReply } from '../../src/callback/callback-codec.js';
+import { newClusterShards } from '../../src/cluster/cluster-shard.js';
 import { PeerClocks } from '../../src/cluster/peer-clocks.js';
 import type { PeerMessage } from '../../src/cluster/peer-protocol.js';
 import type { LocalShards } from '../../src/cluster/routed.js';
@@ -35,13 +36,14 @@ function routerOver(local: LocalShards, isHere: boolean, refusesRepeats = false)
   const time = new VirtualTime();
   const sent: PeerMessage[] = [];
   const logged: object[] = [];
-  const routes = new Routes();
+  const shards = newClusterShards(1, 0);
+  const routes = new Routes(shards);
   const clocks = new PeerClocks();
   clocks.heard('a', 0, 0);
   if (!isHere) routes.opened('a', 0, 1);
   const router = new Router({
     tag: 'here',
-    shardCount: 1,
+    shards,
     local,
     isServedHere: () => isHere,
     links: { isUp: () => true, send: (_, message) => sent.push(message) > 0 },

@@ -13,7 +13,7 @@ const RECORD = { name: 'node-0', isFull: false } as MemberRecord;
 /** A member next to a peer whose heartbeat never changes. The test answers in place of the registry. */
 class Bench {
   readonly time = new VirtualTime();
-  readonly watch = new Watch();
+  readonly watch = new Watch([]);
   readonly said: string[] = [];
   readonly membership: Membership;
   record = RECORD;

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { newClusterShards } from '../../src/cluster/cluster-shard.js';
 import { MoveHistory } from '../../src/cluster/move-history.js';
 import type { Claim, MemberRecord, Plan, RegistryView } from '../../src/ports/table.js';
 
@@ -22,7 +23,7 @@ const view = (of: Plan | undefined, claims: readonly (readonly [number, Claim])[
 });
 
 test('moves after the start have an author, a reason and a duration', () => {
-  const history = new MoveHistory();
+  const history = new MoveHistory(newClusterShards(2, 0));
   const first = plan(['a', 'b']);
   const held = [
     [0, { epoch: 1, tag: 'a' }],
@@ -53,7 +54,7 @@ test('moves after the start have an author, a reason and a duration', () => {
 });
 
 test('a retaken shard has not moved, and an unplanned move has no reason', () => {
-  const history = new MoveHistory();
+  const history = new MoveHistory(newClusterShards(2, 0));
   history.note(view(plan(['a']), [[0, { epoch: 1, tag: 'a' }]]), 1000);
   history.note(view(plan(['a']), [[0, { epoch: 2, tag: 'a' }]]), 2000);
   assert.equal(history.all.length, 0);
@@ -63,7 +64,7 @@ test('a retaken shard has not moved, and an unplanned move has no reason', () =>
 });
 
 test('the history keeps the newest 500 moves', () => {
-  const history = new MoveHistory();
+  const history = new MoveHistory(newClusterShards(2, 0));
   history.note(view(undefined, []), 0);
   for (let epoch = 1; epoch <= 1000; epoch++) {
     history.note(view(undefined, [[0, { epoch, tag: epoch % 2 === 0 ? 'a' : 'b' }]]), epoch);

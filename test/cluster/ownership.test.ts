@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { silentLogger } from '../../src/base/logger.js';
-import { AcknowledgedHere } from '../../src/cluster/acknowledged-here.js';
+import { newClusterShards } from '../../src/cluster/cluster-shard.js';
 import { Ownership } from '../../src/cluster/ownership.js';
 import type { PeerMessage } from '../../src/cluster/peer-protocol.js';
 import { Watch } from '../../src/cluster/watch.js';
@@ -22,7 +22,8 @@ const headBy = (tag: string, epoch: number, sequence: number): Head => ({
 /** One node and shard 0. The node's actions appear in `moves` and `sent`, and have no other effect. */
 class Bench {
   readonly time = new VirtualTime();
-  readonly watch = new Watch();
+  private readonly shards = newClusterShards(1, 0);
+  readonly watch = new Watch(this.shards);
   readonly moves: Move['type'][] = [];
   readonly sent: PeerMessage[] = [];
   readonly warnings: unknown[] = [];
@@ -44,7 +45,7 @@ class Bench {
     this.local = local;
     this.ownership = new Ownership({
       tag: ME,
-      shardCount: 1,
+      shards: this.shards,
       local: {
         isMemoryFull: false,
         status: () => [
@@ -68,7 +69,6 @@ class Bench {
         },
       },
       watch,
-      acknowledged: new AcknowledgedHere(new Map()),
       view: () => this.view,
       isLinked: () => true,
       send: (_, message) => this.sent.push(message) > 0,

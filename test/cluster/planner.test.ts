@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { silentLogger } from '../../src/base/logger.js';
+import { newClusterShards } from '../../src/cluster/cluster-shard.js';
 import { Planner } from '../../src/cluster/planner.js';
 import { Watch } from '../../src/cluster/watch.js';
 import type { MemberRecord, Plan, RegistryView } from '../../src/ports/table.js';
@@ -13,7 +14,8 @@ class Unserved {
   readonly members = new Map<string, MemberRecord>();
   plan: Plan = planOf(JSON.stringify({ owners: ['a'], followers: [[]], format: 1 }));
   private nowMs = 0;
-  private readonly watch = new Watch();
+  private readonly shards = newClusterShards(1, 0);
+  private readonly watch = new Watch(this.shards);
   private readonly planner: Planner;
 
   constructor() {
@@ -21,7 +23,7 @@ class Unserved {
     this.planner = new Planner({
       tag: 'a',
       name: 'node-a',
-      shardCount: 1,
+      shards: this.shards,
       settings: { followers: 0, expect: 1 },
       watch: this.watch,
       reaches: () => true,
@@ -114,7 +116,8 @@ class Restarted {
   readonly plans: Plan[] = [];
   readonly members = new Map<string, MemberRecord>();
   private nowMs = 0;
-  private readonly watch = new Watch();
+  private readonly shards = newClusterShards(3, 0);
+  private readonly watch = new Watch(this.shards);
   private readonly planner: Planner;
 
   constructor(
@@ -125,7 +128,7 @@ class Restarted {
     this.planner = new Planner({
       tag: 'a',
       name: 'node-a',
-      shardCount: 3,
+      shards: this.shards,
       settings: { followers: 1, expect },
       watch: this.watch,
       reaches: () => true,

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { silentLogger } from '../../src/base/logger.js';
 import type { Replier } from '../../src/base/replier.js';
+import { newClusterShards } from '../../src/cluster/cluster-shard.js';
 import { PeerClocks } from '../../src/cluster/peer-clocks.js';
 import type { PeerMessage } from '../../src/cluster/peer-protocol.js';
 import { Router } from '../../src/cluster/router.js';
@@ -25,7 +26,8 @@ interface Sent {
 /** One node's router, and its messages to the peers `a` and `b`. Requests are named after their players. */
 class Bench {
   readonly time = new VirtualTime();
-  readonly routes = new Routes();
+  private readonly shards = newClusterShards(1, 0);
+  readonly routes = new Routes(this.shards);
   readonly router: Router;
   /** True if this node believes that it serves the shard, which refuses everything. */
   isHere = false;
@@ -39,7 +41,7 @@ class Bench {
     for (const tag of ['a', 'b']) clocks.heard(tag, 0, 0);
     this.router = new Router({
       tag: 'here',
-      shardCount: 1,
+      shards: this.shards,
       local: {
         carryOut: () => assert.fail('there are no callbacks'),
         execute: () => assert.fail('there are no commands'),

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { newClusterShards } from '../../src/cluster/cluster-shard.js';
 import { Watch } from '../../src/cluster/watch.js';
 
 /** Reads the heartbeats every 200 ms, from `fromMs` up to but not including `toMs`. */
@@ -8,7 +9,7 @@ function read(watch: Watch, counterAt: (ms: number) => string, fromMs: number, t
 }
 
 test('a member whose heartbeat and link are silent for a second is suspected dead', () => {
-  const watch = new Watch();
+  const watch = new Watch(newClusterShards(4, 0));
   read(watch, String, 0, 1000);
   watch.heard('a', [], 900);
   read(watch, () => '800', 1000, 2000);
@@ -21,7 +22,7 @@ test('a member whose heartbeat and link are silent for a second is suspected dea
 });
 
 test('a member that refuses connections is suspected sooner, after a silent heartbeat', () => {
-  const watch = new Watch();
+  const watch = new Watch(newClusterShards(4, 0));
   read(watch, String, 0, 1000);
   watch.heard('a', [], 990);
   watch.refused('a');
@@ -33,7 +34,7 @@ test('a member that refuses connections is suspected sooner, after a silent hear
 });
 
 test('a member whose heartbeat has never changed was never alive', () => {
-  const watch = new Watch();
+  const watch = new Watch(newClusterShards(4, 0));
   read(watch, () => '7', 0, 600);
   watch.refused('a');
   assert.ok(!watch.hasLived('a'));
@@ -49,7 +50,7 @@ test('a member whose heartbeat has never changed was never alive', () => {
 });
 
 test("a silent registry resets the time since every member's last sign of life", () => {
-  const watch = new Watch();
+  const watch = new Watch(newClusterShards(4, 0));
   read(watch, () => '0', 0, 900);
   const head = { lsn: { epoch: 1, sequence: 1 }, nonce: '0'.repeat(16), checksum: 1 };
   for (const ms of [0, 400, 900]) watch.headSeen(3, head, ms);
@@ -64,7 +65,7 @@ test("a silent registry resets the time since every member's last sign of life",
 });
 
 test('a process outside the registry is suspected dead unless its link is active', () => {
-  const watch = new Watch();
+  const watch = new Watch(newClusterShards(4, 0));
   assert.ok(watch.isGone('x', 0));
   watch.heard('x', [], 0);
   assert.ok(!watch.isGone('x', 999));
@@ -72,7 +73,7 @@ test('a process outside the registry is suspected dead unless its link is active
 });
 
 test('a log is idle when its head has not moved for a while', () => {
-  const watch = new Watch();
+  const watch = new Watch(newClusterShards(4, 0));
   const head = (sequence: number) => ({ lsn: { epoch: 1, sequence }, nonce: '0'.repeat(16), checksum: sequence });
   watch.headSeen(0, head(5), 0);
   watch.headSeen(0, head(5), 299);
@@ -87,7 +88,7 @@ test('a log is idle when its head has not moved for a while', () => {
 });
 
 test('a member that cannot reach a log stays so until it reports otherwise', () => {
-  const watch = new Watch();
+  const watch = new Watch(newClusterShards(4, 0));
   watch.heard('a', [1, 2], 0);
   assert.ok(watch.isStuck('a', 1) && !watch.isStuck('a', 3) && !watch.isStuck('b', 1));
   watch.heard('a', [2], 200);

@@ -1095,8 +1095,8 @@ const CLUSTER: readonly Row[] = [
   [
     'of two owners the older one gets callbacks',
     'src/cluster/routes.ts',
-    'epoch !== undefined && epoch > bestEpoch',
-    'epoch !== undefined && (best === undefined || epoch < bestEpoch)',
+    'if (epoch > bestEpoch)',
+    'if (best === undefined || epoch < bestEpoch)',
     'test/cluster/router.test.ts',
     'a request behind younger ones at a silent peer is answered at its deadline',
   ],

@@ -238,7 +238,7 @@ async function makeOtherParts(
   );
   const callbackMetrics = new CallbackMetrics(statusCodesOf(settings.statusCodes.closed));
   const adminMetrics = new AdminMetrics();
-  const acknowledged = () => (cluster === undefined ? servedHere(shards.status()) : [...cluster.acknowledged]);
+  const acknowledged = () => (cluster === undefined ? servedHere(shards.status()) : cluster.acknowledged);
   const recorder = new Recorder(record, meta.storeId, acknowledged, log);
   const timeKeeper = new TimeKeeper({
     shards,

@@ -21,7 +21,7 @@ export async function livingMembers(
   isAskedAbout: (member: MemberRecord) => boolean,
 ): Promise<readonly MemberRecord[]> {
   if (table === undefined) return [];
-  const watch = new Watch();
+  const watch = new Watch([]);
   const called = new Set<string>();
   for (;;) {
     const { heartbeats, view } = await waitForStore(() => table.read(), BUSY_STORE);
