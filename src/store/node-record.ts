@@ -31,8 +31,11 @@ export interface LackingShard {
   readonly acknowledged: Position;
 }
 
-/** Entries by shard, with the times when they were recorded; 0 if the record has no time. */
-type Noted = ReadonlyMap<number, { readonly entry: Position; readonly timeMs: number }>;
+/** An acknowledged entry, and the time when it was recorded; 0 if the record has no time. */
+interface Noted {
+  readonly entry: Position;
+  readonly timeMs: number;
+}
 
 /**
  * The record of the entries that this node has acknowledged, kept outside the store. It reveals lost entries when a
@@ -52,8 +55,8 @@ export class NodeRecord {
     private readonly store: string,
     /** Undefined if there is no record. */
     readonly storeId: string | undefined,
-    private readonly shards: Map<number, Position>,
-    private readonly times: Map<number, number>,
+    /** The newest acknowledged entry of each shard. */
+    private readonly shards: Map<number, Noted>,
   ) {
     this.newPath = `${path}.${randomBytes(4).toString('hex')}`;
   }
@@ -62,7 +65,7 @@ export class NodeRecord {
   static open(folder: string, store: string): NodeRecord {
     const path = join(folder, `acknowledged-${crc32(store).toString(16).padStart(8, '0')}.json`);
     const stored = read(path);
-    return new NodeRecord(path, store, stored?.storeId, positionsOf(path, stored), timesOf(stored));
+    return new NodeRecord(path, store, stored?.storeId, notedIn(path, stored));
   }
 
   /**
@@ -72,10 +75,8 @@ export class NodeRecord {
   addOtherAddresses(storeId: string): void {
     for (const path of pathsOf(dirname(this.path), storeId)) {
       if (path === this.path) continue;
-      for (const [shard, { entry, timeMs }] of notedIn(path)) {
-        if (this.shards.has(shard) && (this.times.get(shard) ?? 0) >= timeMs) continue;
-        this.shards.set(shard, entry);
-        if (timeMs > 0) this.times.set(shard, timeMs);
+      for (const [shard, noted] of notedIn(path, read(path))) {
+        if (noted.timeMs > (this.shards.get(shard)?.timeMs ?? -1)) this.shards.set(shard, noted);
       }
     }
   }
@@ -85,9 +86,9 @@ export class NodeRecord {
    * address was then. `ends` are the newest restored entries.
    */
   findLacking(storeId: string, ends: readonly string[]): readonly LackingShard[] {
-    const newest = new Map<number, { readonly entry: Position; readonly timeMs: number }>();
+    const newest = new Map<number, Noted>();
     for (const path of pathsOf(dirname(this.path), storeId)) {
-      for (const [shard, noted] of notedIn(path)) {
+      for (const [shard, noted] of notedIn(path, read(path))) {
         if (noted.timeMs >= (newest.get(shard)?.timeMs ?? 0)) newest.set(shard, noted);
       }
     }
@@ -110,17 +111,17 @@ export class NodeRecord {
   }
 
   acknowledged(shard: number): Position | undefined {
-    return this.shards.get(shard);
+    return this.shards.get(shard)?.entry;
   }
 
   /** The time when a shard's newest acknowledged entry was recorded, in ms; undefined if the record has no time. */
   acknowledgedMs(shard: number): number | undefined {
-    return this.times.get(shard);
+    return this.shards.get(shard)?.timeMs || undefined;
   }
 
   /** The newest acknowledged entry of each shard. */
   get all(): ReadonlyMap<number, Position> {
-    return this.shards;
+    return new Map([...this.shards].map(([shard, { entry }]) => [shard, entry]));
   }
 
   /**
@@ -134,11 +135,11 @@ export class NodeRecord {
   ): Promise<void> {
     for (const [shard, entry] of acknowledged) {
       const before = this.shards.get(shard);
-      const isNew = before === undefined || !isSameLsn(before.lsn, entry.lsn);
+      const isNew = before === undefined || !isSameLsn(before.entry.lsn, entry.lsn);
       // Use a later time than that of every earlier entry, even if the clock was set back. If a store has had several
       // addresses, the most recently recorded entry counts.
-      if (isNew) this.times.set(shard, Math.max(nowMs, (this.times.get(shard) ?? 0) + 1));
-      this.shards.set(shard, entry);
+      const beforeMs = before?.timeMs ?? 0;
+      this.shards.set(shard, { entry, timeMs: isNew ? Math.max(nowMs, beforeMs + 1) : beforeMs });
     }
     const text = this.text(storeId);
     this.writing = this.writing.catch(() => {}).then(() => this.put(text));
@@ -164,32 +165,22 @@ export class NodeRecord {
   }
 
   private text(storeId: string): string {
-    const shards = Object.fromEntries([...this.shards].map(([shard, entry]) => [shard, formatPosition(entry)]));
-    const times = Object.fromEntries(this.times);
+    const shards = Object.fromEntries([...this.shards].map(([shard, { entry }]) => [shard, formatPosition(entry)]));
+    const timed = [...this.shards].filter(([, { timeMs }]) => timeMs > 0);
+    const times = Object.fromEntries(timed.map(([shard, { timeMs }]) => [shard, timeMs]));
     return JSON.stringify({ store: this.store, storeId, shards, times } satisfies Stored);
   }
 }
 
-function positionsOf(path: string, stored: Stored | undefined): Map<number, Position> {
-  const shards = new Map<number, Position>();
+/** The entries of a record by shard. Throws a `FormatError` if an entry is damaged. */
+function notedIn(path: string, stored: Stored | undefined): Map<number, Noted> {
+  const noted = new Map<number, Noted>();
   for (const [shard, text] of Object.entries(stored?.shards ?? {})) {
-    const position = parsePosition(text);
-    if (position === undefined) throw damaged(path);
-    shards.set(Number(shard), position);
+    const entry = parsePosition(text);
+    if (entry === undefined) throw damaged(path);
+    noted.set(Number(shard), { entry, timeMs: stored?.times?.[shard] ?? 0 });
   }
-  return shards;
-}
-
-function timesOf(stored: Stored | undefined): Map<number, number> {
-  return new Map(Object.entries(stored?.times ?? {}).map(([shard, timeMs]) => [Number(shard), timeMs] as const));
-}
-
-function notedIn(path: string): Noted {
-  const stored = read(path);
-  const times = timesOf(stored);
-  return new Map(
-    Array.from(positionsOf(path, stored), ([shard, entry]) => [shard, { entry, timeMs: times.get(shard) ?? 0 }]),
-  );
+  return noted;
 }
 
 /** A store's records in a folder, one for each address that the store has had. */
