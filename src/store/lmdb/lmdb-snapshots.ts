@@ -24,11 +24,11 @@ export interface Databases {
 /**
  * The snapshots of an LMDB store. The preconditions of a write (its snapshot is unfinished, the kept snapshots exist)
  * are checked before the write and still hold during it. Only the log's owner changes snapshots, each write is
- * conditional on the owner's nonce, and an owner's writes run one at a time.
+ * conditional on the owner's nonce, and a thread's writes run one at a time.
  */
 export class LmdbSnapshots implements SnapshotStore {
-  /** The newest write of each shard; it may still be pending. */
-  private readonly last = new Map<number, Promise<unknown>>();
+  /** The newest write, which may still be pending. A thread takes snapshots of its shards one after another. */
+  private last: Promise<unknown> = Promise.resolve();
   private isClosed = false;
 
   constructor(
@@ -57,7 +57,7 @@ export class LmdbSnapshots implements SnapshotStore {
   }
 
   beginSnapshot(shard: number, nonce: string, id: string): Promise<boolean> {
-    return this.inOrder(shard, async () => {
+    return this.inOrder(async () => {
       const manifest = this.findManifest(shard, id);
       if (manifest !== undefined && manifest.length > 0) return false;
       return this.write(shard, nonce, 0, () => this.databases.snapshots.put(snapshotKey(shard, id), UNFINISHED));
@@ -65,7 +65,7 @@ export class LmdbSnapshots implements SnapshotStore {
   }
 
   writeChunk(shard: number, nonce: string, id: string, index: number, bytes: Buffer): Promise<boolean> {
-    return this.inOrder(shard, async () => {
+    return this.inOrder(async () => {
       if (this.findManifest(shard, id)?.length !== 0) return false;
       const key = chunkKey(shard, id, index);
       return this.write(shard, nonce, bytes.length, () => this.databases.chunks.put(key, bytes));
@@ -74,7 +74,7 @@ export class LmdbSnapshots implements SnapshotStore {
 
   publishSnapshot(shard: number, nonce: string, id: string, manifest: Buffer): Promise<boolean> {
     assert(manifest.length > 0, 'an empty manifest is that of an unfinished snapshot');
-    return this.inOrder(shard, async () => {
+    return this.inOrder(async () => {
       const found = this.findManifest(shard, id);
       if (found === undefined || (found.length > 0 && !manifest.equals(found))) return false;
       // Write the manifest even if it already exists: only our own commit proves that it was synced.
@@ -90,7 +90,7 @@ export class LmdbSnapshots implements SnapshotStore {
   deleteSnapshot(shard: number, nonce: string, kept: readonly StoredSnapshot[], id: string): Promise<boolean> {
     const { snapshots, chunks } = this.databases;
     const key = snapshotKey(shard, id);
-    return this.inOrder(shard, async () => {
+    return this.inOrder(async () => {
       for (;;) {
         if (!this.hasAll(shard, kept)) return false;
         const manifest = this.findManifest(shard, id);
@@ -108,7 +108,7 @@ export class LmdbSnapshots implements SnapshotStore {
 
   trimLog(shard: number, nonce: string, kept: readonly StoredSnapshot[], before: Lsn): Promise<boolean> {
     const { log } = this.databases;
-    return this.inOrder(shard, async () => {
+    return this.inOrder(async () => {
       for (;;) {
         if (!this.hasAll(shard, kept)) return false;
         const keys = this.firstEntryKeys(shard, before);
@@ -123,19 +123,16 @@ export class LmdbSnapshots implements SnapshotStore {
   /** Waits for the write in progress. Queued writes, and deletions that take several commits, stop with an error. */
   async close(): Promise<void> {
     this.isClosed = true;
-    await Promise.all(this.last.values());
+    await this.last;
   }
 
-  /** Runs a shard's writes one after another. */
-  private inOrder(shard: number, run: () => Promise<boolean>): Promise<boolean> {
-    const result = (this.last.get(shard) ?? Promise.resolve()).then(() => {
+  /** Runs writes one after another. */
+  private inOrder(run: () => Promise<boolean>): Promise<boolean> {
+    const result = this.last.then(() => {
       this.checkOpen();
       return run();
     });
-    this.last.set(
-      shard,
-      result.catch(() => {}),
-    );
+    this.last = result.catch(() => {});
     return result;
   }
 

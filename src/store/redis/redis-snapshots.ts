@@ -26,15 +26,16 @@ const FUNCTION_OF = {
 } as const;
 type Call = readonly [call: keyof typeof FUNCTION_OF, ...args: Argument[]];
 
-/** The newest snapshot that this process has begun for a shard, and its chunks sent so far. */
+/** The snapshot that this thread has begun last, and its chunks sent so far. */
 interface Written {
+  readonly shard: number;
   readonly id: string;
   readonly chunks: Set<number>;
 }
 
 /** The snapshots of a store in Redis. They use the connection for reads, so that they do not delay appends. */
 export class RedisSnapshots implements SnapshotStore {
-  private readonly written = new Map<number, Written>();
+  private written: Written | undefined = undefined;
 
   constructor(
     private readonly router: MasterRouter,
@@ -61,7 +62,7 @@ export class RedisSnapshots implements SnapshotStore {
   }
 
   async beginSnapshot(shard: number, nonce: string, id: string): Promise<boolean> {
-    if (this.written.get(shard)?.id !== id) this.written.set(shard, { id, chunks: new Set() });
+    if (this.chunksOf(shard, id) === undefined) this.written = { shard, id, chunks: new Set() };
     return await this.isDone(shard, this.keys.chunks(shard, id), ['begin', nonceOf(nonce), 0, id]);
   }
 
@@ -92,8 +93,8 @@ export class RedisSnapshots implements SnapshotStore {
   }
 
   private chunksOf(shard: number, id: string): Set<number> | undefined {
-    const written = this.written.get(shard);
-    return written?.id === id ? written.chunks : undefined;
+    const { written } = this;
+    return written?.shard === shard && written.id === id ? written.chunks : undefined;
   }
 
   private async isDone(shard: number, key: string, args: Call): Promise<boolean> {
