@@ -29,16 +29,26 @@ const BACKOFF_MAX_MS = 200;
  */
 const FLUSH_COMMANDS = 16;
 const FLUSH_WAIT_MS = 2;
+/**
+ * Maximum number of flushes of one queue at the same time. Measured on Redis with `appendfsync always` at 2,000
+ * callbacks/s: with two, p50 is 15 % lower than with one; throughput at full load is the same.
+ */
+const FLUSHES_MAX = 2;
 
 /**
- * Group commit: one flush to the store at a time for all members of an append queue. Commands that arrive during a
- * flush form the next one. A flush starts at the end of the first event-loop iteration that brings no further command.
- * An idle server therefore answers immediately, and a busy one fills its entries without a timer. If the next flush is
- * full when a flush completes, it starts immediately, before this thread releases replies.
+ * Group commit: a flush contains one append of each member of an append queue that has commands. A flush starts at the
+ * end of the first event-loop iteration that brings no further command. An idle server therefore answers immediately,
+ * and a busy one fills its entries without a timer. If the next flush is full when a flush completes, it starts
+ * immediately, before this thread releases replies.
  *
- *   commands   c1 c2 c3 | c4 c5 c6 c7 c8  | c9 ...
- *   flushes       ------> c1-c3 durable
- *                                 ------> c4-c8 durable
+ * Two flushes of a queue may be in progress at the same time, but never two appends of one member: commands of a member
+ * whose append is in progress wait for its outcome. Members are independent logs, so the flushes may complete in any
+ * order.
+ *
+ *   commands   a1 b1 | a2 c1 | c2 ...
+ *   flushes      a1 b1 ----------> durable
+ *                      c1 -------------> durable
+ *                                   a2 -------------> durable
  *
  * Measured with 128 connections on 2 cores: flushing each of 16 logs separately reduces throughput by a third.
  */
@@ -94,9 +104,12 @@ export interface GroupCommitDeps {
 
 class AppendQueue {
   /** Members with commands for the next flush. */
-  private waiting = new Set<FlushMember>();
+  private readonly waiting = new Set<FlushMember>();
+  /** Members whose append is in progress. */
+  private readonly flushing = new Set<FlushMember>();
+  private flushes = 0;
   private isScheduled = false;
-  private isFlushing = false;
+  private isPaused = false;
   private backoffMs = 0;
   /** Number of commands in the next flush so far. */
   private commands = 0;
@@ -110,9 +123,8 @@ class AppendQueue {
   request(member: FlushMember): void {
     this.waiting.add(member);
     this.commands++;
-    if (this.isScheduled || this.isFlushing) return;
-    this.isScheduled = true;
-    this.awaitQuietTurn(this.commands, this.deps.monotonicMs() + FLUSH_WAIT_MS);
+    if (this.isScheduled || this.isFull || this.flushing.has(member)) return;
+    this.schedule(this.commands);
   }
 
   /** Returns true if the member was waiting. */
@@ -120,8 +132,17 @@ class AppendQueue {
     return this.waiting.delete(member);
   }
 
+  private schedule(commandsBefore: number): void {
+    this.isScheduled = true;
+    this.awaitQuietTurn(commandsBefore, this.deps.monotonicMs() + FLUSH_WAIT_MS);
+  }
+
   private awaitQuietTurn(commandsBefore: number, flushByMs: number): void {
     this.deps.defer(() => {
+      if (this.isPaused) {
+        this.isScheduled = false;
+        return;
+      }
       const isQuiet = this.commands === commandsBefore;
       if (isQuiet || this.commands >= FLUSH_COMMANDS || this.deps.monotonicMs() >= flushByMs) {
         this.flush();
@@ -134,43 +155,56 @@ class AppendQueue {
 
   private async flushAll(): Promise<void> {
     const { monotonicMs } = this.deps;
-    const asked = this.waiting;
     const flushed: FlushMember[] = [];
     const appends: Append[] = [];
     // Reset the count first, because a member that builds its append takes requests from its mailbox, and these
     // requests already count towards the next flush.
-    this.waiting = new Set();
-    this.isFlushing = true;
     this.commands = 0;
-    for (const member of asked) {
+    this.flushes++;
+    for (const member of this.ready()) {
+      this.waiting.delete(member);
+      this.flushing.add(member);
       const append = member.takeAppend();
-      if (append === undefined) continue;
+      if (append === undefined) {
+        this.flushing.delete(member);
+        continue;
+      }
       flushed.push(member);
       appends.push(append);
     }
     const flushedMs = monotonicMs();
     const outcomes = appends.length === 0 ? [] : await this.outcomesOf(appends);
     const tookMs = monotonicMs() - flushedMs;
-    this.isFlushing = false;
+    this.flushes--;
+    const wasScheduled = this.isScheduled;
     this.isScheduled = true;
     let failures = 0;
     for (let i = 0; i < flushed.length; i++) {
       const member = flushed[i] as FlushMember;
       const outcome = outcomes[i] as AppendOutcome;
       if (outcome.type === 'failed') failures++;
+      this.flushing.delete(member);
       member.appendCompleted(appends[i] as Append, outcome, tookMs);
       this.onCompleted(member);
     }
     // If some appends succeeded, retry the failed ones with the next flush, so that they do not delay other members.
     const isOutage = failures > 0 && failures === flushed.length;
     this.backoffMs = isOutage ? Math.min(Math.max(this.backoffMs * 2, BACKOFF_MIN_MS), BACKOFF_MAX_MS) : 0;
-    const isNextFull = failures === 0 && this.commands >= FLUSH_COMMANDS;
+    const isNextFull = failures === 0 && !wasScheduled && !this.isPaused && this.commands >= FLUSH_COMMANDS;
     if (isNextFull) this.flush();
     for (const member of flushed) member.releaseReplies();
-    if (isNextFull) return;
+    if (!isNextFull) this.isScheduled = wasScheduled;
     if (isOutage) this.pause();
-    else if (this.waiting.size > 0) this.awaitQuietTurn(0, monotonicMs() + FLUSH_WAIT_MS);
-    else this.isScheduled = false;
+    if (!this.isScheduled && !this.isFull && this.ready().length > 0) this.schedule(0);
+  }
+
+  private get isFull(): boolean {
+    return this.flushes >= FLUSHES_MAX;
+  }
+
+  /** Members with commands for which no append is in progress. */
+  private ready(): FlushMember[] {
+    return [...this.waiting].filter((member) => !this.flushing.has(member));
   }
 
   private flush(): void {
@@ -195,6 +229,11 @@ class AppendQueue {
    * growing delays.
    */
   private pause(): void {
-    this.deps.delay(() => this.flush(), this.backoffMs);
+    if (this.isPaused) return;
+    this.isPaused = true;
+    this.deps.delay(() => {
+      this.isPaused = false;
+      this.flush();
+    }, this.backoffMs);
   }
 }

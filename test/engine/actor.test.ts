@@ -32,7 +32,7 @@ test('no answer, read or rejection is sent before it is durable', async () => {
   assert.equal((await read).type, 'player');
 });
 
-test('commands during an append form the next append, with one entry per shard', async () => {
+test('commands during two appends form the next append, with one entry per shard', async () => {
   const test = await TestHost.started({ shards: 4 });
   await test.fund('ann', 1000);
   await test.fund('bob', 1000, 2);
@@ -41,18 +41,20 @@ test('commands during an append form the next append, with one entry per shard',
   test.wal.hold();
   const answers = [test.execute(place([{ id: 't0' }]))];
   await turns(5);
-  for (let i = 1; i < 10; i++) answers.push(test.execute(place([{ id: `t${i}` }])));
   answers.push(test.execute(place([{ id: 't0' }], { username: 'bob' }), 2));
   await turns(5);
-  assert.equal(test.wal.calls.length, 1);
+  for (let i = 1; i < 10; i++) answers.push(test.execute(place([{ id: `t${i}` }])));
+  answers.push(test.execute(place([{ id: 't1' }], { username: 'bob' }), 2));
+  await turns(5);
+  assert.equal(test.wal.calls.length, 2);
   answers.push(test.execute(place([{ id: 't0' }], { username: 'eve' }), 1));
   await turns(5);
-  assert.equal(test.wal.calls.length, 1);
+  assert.equal(test.wal.calls.length, 2);
   test.wal.release();
   for (const answer of await Promise.all(answers)) assert.equal(answer.type, 'accepted');
   assert.deepEqual(
     test.wal.calls.map((call) => call.map(({ shard }) => shard)),
-    [[0], [0, 2, 1]],
+    [[0], [2], [0, 2, 1]],
   );
   assert.deepEqual(
     test.wal

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import fc from 'fast-check';
 import { type FlushMember, GroupCommit } from '../../src/engine/group-commit.js';
 import type { Append, AppendOutcome, Head } from '../../src/ports/wal.js';
 
@@ -22,7 +23,8 @@ class Scene {
   private readonly shards = new Map<string, HistoryShard>();
   private readonly turnEnds: (() => void)[] = [];
   private readonly pauseEnds: (() => void)[] = [];
-  private answer: ((outcomes: AppendOutcome[] | Promise<AppendOutcome[]>) => void) | undefined = undefined;
+  /** Flushes in progress, by the shards in them, the oldest first. */
+  private readonly inProgress = new Map<string, (outcomes: AppendOutcome[] | Promise<AppendOutcome[]>) => void>();
   /** An error that the store throws at the next call instead of returning a promise. */
   thrown: Error | undefined = undefined;
   readonly commits = new GroupCommit({
@@ -42,10 +44,16 @@ class Scene {
     const { thrown } = this;
     this.thrown = undefined;
     if (thrown !== undefined) throw thrown;
-    assert.equal(this.answer, undefined, 'one flush at a time');
+    const shards = appends.map(({ shard }) => [...this.shards.keys()][shard] as string);
+    for (const shard of shards) assert.ok(!this.isInProgress(shard), 'one append of a shard at a time');
+    assert.ok(shards.length > 0 && this.inProgress.size < 2, 'at most two flushes at a time');
     return new Promise((resolve) => {
-      this.answer = resolve;
+      this.inProgress.set(shards.join(' '), resolve);
     });
+  }
+
+  private isInProgress(shard: string): boolean {
+    return [...this.inProgress.keys()].some((flush) => flush.split(' ').includes(shard));
   }
 
   /** Submits commands, named after their shard and numbered from 1: `a` becomes `a1`. */
@@ -62,7 +70,10 @@ class Scene {
 
   /** Ends event-loop iterations until no flush is about to start. */
   async endTurns(): Promise<void> {
-    while (this.turnEnds.length > 0) for (const callback of this.turnEnds.splice(0)) callback();
+    for (let turn = 0; this.turnEnds.length > 0; turn++) {
+      assert.ok(turn < 100, 'iterations without end');
+      for (const callback of this.turnEnds.splice(0)) callback();
+    }
     await new Promise((resolve) => setImmediate(resolve));
   }
 
@@ -72,18 +83,27 @@ class Scene {
     await this.endTurns();
   }
 
+  /** Answers the oldest flush. */
   async outcomes(...outcomes: AppendOutcome[]): Promise<void> {
-    await this.answered(outcomes);
+    await this.answered([...this.inProgress.keys()][0], outcomes);
+  }
+
+  /** Answers the flush of these shards. */
+  async outcomesOf(flush: string, ...outcomes: AppendOutcome[]): Promise<void> {
+    await this.answered(flush, outcomes);
   }
 
   async rejects(): Promise<void> {
-    await this.answered(Promise.reject(new Error('a bug in the driver')));
+    await this.answered([...this.inProgress.keys()][0], Promise.reject(new Error('a bug in the driver')));
   }
 
-  private async answered(outcomes: AppendOutcome[] | Promise<AppendOutcome[]>): Promise<void> {
-    const { answer } = this;
-    assert.ok(answer !== undefined, 'no flush is pending');
-    this.answer = undefined;
+  private async answered(
+    flush: string | undefined,
+    outcomes: AppendOutcome[] | Promise<AppendOutcome[]>,
+  ): Promise<void> {
+    const answer = this.inProgress.get(flush ?? '');
+    assert.ok(flush !== undefined && answer !== undefined, 'no such flush is in progress');
+    this.inProgress.delete(flush);
     answer(outcomes);
     for (let i = 0; i < 3; i++) await this.endTurns();
   }
@@ -94,6 +114,22 @@ class Scene {
     await this.endTurns();
   }
 
+  /** Answers the newest or the oldest flush, or else ends a pause. Returns false if there is nothing to do. */
+  async proceed(isNewest: boolean, isFailed: readonly boolean[]): Promise<boolean> {
+    await this.endTurns();
+    const flush = [...this.inProgress.keys()].at(isNewest ? -1 : 0);
+    if (flush !== undefined)
+      await this.outcomesOf(flush, ...flush.split(' ').map((_, i) => (isFailed[i] ? FAILED : OK)));
+    else if (this.pauseEnds.length > 0) await this.endPause();
+    else return false;
+    return true;
+  }
+
+  /** Number of commands of each shard. */
+  commandCounts(): [shard: string, count: number][] {
+    return [...this.shards].map(([name, { count }]) => [name, count]);
+  }
+
   /** The lines since the last call. */
   lines(): string[] {
     return this.history.splice(0);
@@ -101,7 +137,8 @@ class Scene {
 }
 
 class HistoryShard implements FlushMember {
-  private commands = 0;
+  /** Number of commands so far. */
+  count = 0;
   private waiting: string[] = [];
   /** Commands of the append that is in the store or has an unknown outcome. */
   pending: string[] = [];
@@ -114,7 +151,7 @@ class HistoryShard implements FlushMember {
   ) {}
 
   command(): void {
-    this.waiting.push(`${this.name}${++this.commands}`);
+    this.waiting.push(`${this.name}${++this.count}`);
     this.scene.commits.request(this);
   }
 
@@ -250,16 +287,16 @@ test('commands submitted by released replies form one next flush', async () => {
   assert.deepEqual(scene.lines(), ['a ok', 'b ok', 'reply a2', 'reply a3', 'reply b2', 'reply b3']);
 });
 
-test('replies released while a full flush is pending do not start another', async () => {
+test('commands submitted by replies join neither the full flush nor its shards', async () => {
   const scene = new Scene();
   scene.onReply = (command) => {
-    if (command === 'a1') scene.command(...'b'.repeat(20));
+    if (command === 'a1') scene.command('a', 'b');
   };
   await scene.flush('a');
   scene.command(...'a'.repeat(16));
   await scene.outcomes(OK);
   const full = Array.from({ length: 16 }, (_, i) => `a${i + 2}`).join(',');
-  assert.deepEqual(scene.lines(), ['flush a1', 'a ok', `flush ${full}`, 'reply a1']);
+  assert.deepEqual(scene.lines(), ['flush a1', 'a ok', `flush ${full}`, 'reply a1', 'flush b1']);
 });
 
 test('a reply that submits a command during an outage does not shorten the pause', async () => {
@@ -278,14 +315,90 @@ test('a reply that submits a command during an outage does not shorten the pause
   ]);
 });
 
-test('a command submitted from onQuiet waits for the pending flush', async () => {
+test('a command submitted from onQuiet starts a flush beside the pending one', async () => {
   const scene = new Scene();
   scene.onQuiet = () => {
     scene.onQuiet = () => {};
-    scene.command('b');
+    scene.command('a', 'b');
   };
   await scene.flush('a');
-  assert.deepEqual(scene.lines(), ['flush a1']);
-  await scene.outcomes(OK);
-  assert.deepEqual(scene.lines(), ['a ok', 'reply a1', 'flush b1']);
+  assert.deepEqual(scene.lines(), ['flush a1', 'flush b1']);
+});
+
+test('a second flush takes other shards, and a third waits', async () => {
+  const scene = new Scene();
+  await scene.flush('a');
+  await scene.flush('a', 'b');
+  await scene.flush('c');
+  assert.deepEqual(scene.lines(), ['flush a1', 'flush b1']);
+  await scene.outcomesOf('b', OK);
+  assert.deepEqual(scene.lines(), ['b ok', 'reply b1', 'flush c1']);
+  await scene.outcomesOf('a', OK);
+  assert.deepEqual(scene.lines(), ['a ok', 'reply a1', 'flush a2']);
+});
+
+test('commands of shards in flushes start no empty flush', async () => {
+  const scene = new Scene();
+  await scene.flush('a');
+  await scene.flush('b');
+  await scene.outcomesOf('b', OK);
+  await scene.flush(...'a'.repeat(20));
+  assert.deepEqual(scene.lines(), ['flush a1', 'flush b1', 'b ok', 'reply b1']);
+});
+
+test('two failed flushes share one pause, then repeat the same commands together', async () => {
+  const scene = new Scene();
+  await scene.flush('a');
+  await scene.flush('b');
+  scene.command('a', 'b');
+  await scene.outcomesOf('b', FAILED);
+  await scene.outcomesOf('a', FAILED);
+  assert.deepEqual(scene.lines(), ['flush a1', 'flush b1', 'b failed', 'pause 20', 'a failed']);
+  await scene.endPause();
+  assert.deepEqual(scene.lines(), ['flush a1 b1']);
+  await scene.outcomes(OK, OK);
+  assert.deepEqual(scene.lines(), ['a ok', 'b ok', 'reply a1', 'reply b1', 'flush a2 b2']);
+});
+
+test('a flush that succeeds during a pause neither ends nor repeats it', async () => {
+  const scene = new Scene();
+  await scene.flush('a');
+  await scene.flush('b');
+  await scene.outcomesOf('a', FAILED);
+  await scene.flush('b');
+  await scene.outcomesOf('b', OK);
+  assert.deepEqual(scene.lines(), ['flush a1', 'flush b1', 'a failed', 'pause 20', 'b ok', 'reply b1']);
+  await scene.endPause();
+  assert.deepEqual(scene.lines(), ['flush a1 b2']);
+});
+
+test('every command is answered once, in order, after any course of outcomes', async () => {
+  const command = fc.constantFrom('a', 'b', 'c', 'd').map((shard) => ({ type: 'command', shard }) as const);
+  const endTurns = fc.constant({ type: 'end-turns' } as const);
+  const outcome = fc.record({
+    type: fc.constant('outcome' as const),
+    isNewest: fc.boolean(),
+    isFailed: fc.array(fc.boolean(), { minLength: 4, maxLength: 4 }),
+  });
+  const course = fc.array(fc.oneof(command, command, endTurns, outcome), { maxLength: 80 });
+  await fc.assert(
+    fc.asyncProperty(course, async (steps) => {
+      const scene = new Scene();
+      for (const step of steps) {
+        if (step.type === 'command') scene.command(step.shard);
+        else if (step.type === 'end-turns') await scene.endTurns();
+        else await scene.proceed(step.isNewest, step.isFailed);
+      }
+      while (await scene.proceed(false, []));
+      const replies = scene.lines().filter((line) => line.startsWith('reply '));
+      for (const [shard, count] of scene.commandCounts()) {
+        const own = replies.filter((line) => line.startsWith(`reply ${shard}`));
+        assert.deepEqual(
+          own,
+          Array.from({ length: count }, (_, i) => `reply ${shard}${i + 1}`),
+        );
+      }
+    }),
+    { numRuns: 200 },
+  );
 });

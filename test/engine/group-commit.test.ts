@@ -104,7 +104,7 @@ test('commands during a flush form the next one', async () => {
   scene.endTurn();
   scene.command(5);
   scene.endTurn();
-  assert.deepEqual(scene.flushes, [1], 'one flight at a time');
+  assert.deepEqual(scene.flushes, [1], 'a shard has one append at a time');
   await scene.arrives();
   scene.endTurn();
   scene.endTurn();
@@ -175,17 +175,18 @@ test('a failed append is retried after pauses that grow to 200 ms', async () => 
 
 type Outcomes = AppendOutcome[] | Promise<AppendOutcome[]>;
 
-/** Shards on two servers; the test completes their flushes one by one. */
+/** Three shards on two servers; the test completes their flushes one by one. */
 class TwoQueues {
   readonly appendQueueOf = new Map([
     [0, 0],
     [1, 1],
+    [2, 1],
   ]);
   /** Pending flushes by the shards in them. */
   readonly inTheAir = new Map<string, (outcomes: Outcomes) => void>();
   readonly landed: string[] = [];
   pauses = 0;
-  private readonly members: FlushMember[] = [0, 1].map((id) => ({
+  private readonly members: FlushMember[] = [0, 1, 2].map((id) => ({
     id,
     takeAppend: () => ({ shard: id, expected: HEAD, entries: [] }),
     appendCompleted: (_append, outcome) => {
@@ -214,7 +215,7 @@ class TwoQueues {
 
   async land(append: string, outcomes: Outcomes = append.split('+').map(() => OK)): Promise<void> {
     const land = this.inTheAir.get(append);
-    assert.ok(land !== undefined, `no flight ${append}`);
+    assert.ok(land !== undefined, `no flush ${append}`);
     this.inTheAir.delete(append);
     land(outcomes);
     await this.turns();
@@ -260,9 +261,10 @@ test('a shard changes its append queue only after its pending append completes',
   await scene.request(0);
   scene.appendQueueOf.set(0, 1);
   await scene.request(0, 1);
-  assert.deepEqual([...scene.inTheAir.keys()], ['0', '1']);
+  await scene.request(2);
+  assert.deepEqual([...scene.inTheAir.keys()], ['0', '1', '2']);
   await scene.land('0');
-  assert.deepEqual([...scene.inTheAir.keys()], ['1'], 'it waits for the flight of the lane that it has now');
+  assert.deepEqual([...scene.inTheAir.keys()], ['1', '2'], 'its next append waits for a flush of its new queue');
   await scene.land('1');
-  assert.deepEqual([...scene.inTheAir.keys()], ['0']);
+  assert.deepEqual([...scene.inTheAir.keys()], ['2', '0']);
 });

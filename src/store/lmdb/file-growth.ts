@@ -22,10 +22,10 @@ const STRAY_BYTES = MIB / 4;
 /** A commit writes its data, and a copy of every page on the path to each place that it changes. */
 const PLACE_BYTES = 3 * 4096;
 /**
- * Number of commits to reserve space for, because a thread's append and fence may both ask for space before either has
- * written.
+ * Number of commits to reserve space for, because two appends and a fence of one thread may ask for space before any of
+ * them has written.
  */
-const APPENDS = 2;
+const APPENDS = 3;
 
 /**
  * Keeps preallocated blocks after the end of LMDB's data, so that commits do not extend the file. A commit that extends
