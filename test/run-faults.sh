@@ -1,5 +1,6 @@
 #!/bin/sh
-# Runs the fault suite: real processes are killed, stopped and cut off from one another, one fault at a time.
+# Runs the fault suite: real processes are killed, stopped and cut off from one another. Files that measure how long something
+# takes run alone, and the others two at a time, because they mostly wait.
 # `sh test/run-faults.sh failover` runs the files whose path matches. With a pattern or NIGHTLY=1, the rare variants run too
 # (test/support/nightly.ts).
 set -eu
@@ -12,5 +13,12 @@ if [ -z "$files" ]; then
   echo "no test file matches ${1-}" >&2
   exit 1
 fi
-# shellcheck disable=SC2086 # a list of files without blanks
-exec sh test/run-files.sh 1 $files
+timed='/(cluster-moves|failover|kill|redis-cluster|store|undurable|workers)\.fault\.js$'
+status=0
+# shellcheck disable=SC2046 # a list of files without blanks
+run() { [ $# -eq 1 ] || sh test/run-files.sh "$@" || status=1; }
+# shellcheck disable=SC2046 # a list of files without blanks
+run 2 $(echo "$files" | grep -vE "$timed")
+# shellcheck disable=SC2046 # a list of files without blanks
+run 1 $(echo "$files" | grep -E "$timed")
+exit $status

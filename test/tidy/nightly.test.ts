@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { makeTempFolder } from '../support/temp-folder.js';
@@ -16,7 +16,8 @@ interface Ended {
 function runWith(script: string, commands: Readonly<Record<string, string>>): Ended {
   const folder = makeTempFolder();
   const place = (path: string) => join(folder.path, path);
-  for (const path of ['bin', 'test', dirname(script)]) mkdirSync(place(path), { recursive: true });
+  for (const path of ['bin', 'test', ...[script, ...Object.keys(commands)].map(dirname)])
+    mkdirSync(place(path), { recursive: true });
   copyFileSync(join(ROOT, script), place(script));
   for (const [path, body] of Object.entries(commands))
     writeFileSync(place(path), `#!/bin/sh\n${body}\n`, { mode: 0o755 });
@@ -58,4 +59,33 @@ test('a failing part of the nightly run does not stop the next part', () => {
 test('the nightly run passes if every part passes', () => {
   const { status, stderr } = runWith('.ci/nightly', { 'bin/npm': 'exit 0', 'test/valkey.sh': 'exit 0' });
   assert.deepEqual({ status, stderr }, { status: 0, stderr: '' });
+});
+
+test('faults that measure times run alone, and the others two at a time', () => {
+  const { stdout } = runWith('test/run-faults.sh', {
+    'test/ensure-tools.sh': '',
+    'test/run-files.sh': 'echo "$@"',
+    'test/faults/failover.fault.ts': '',
+    'test/faults/kill.fault.ts': '',
+    'test/faults/postgres-failover.fault.ts': '',
+    'test/faults/zombie.fault.ts': '',
+  });
+  const file = (name: string) => `dist/test/faults/${name}.fault.js`;
+  assert.equal(stdout, `2 ${file('postgres-failover')} ${file('zombie')}\n1 ${file('failover')} ${file('kill')}\n`);
+});
+
+test('faults fail if either group fails, and both groups run', () => {
+  const { status, stdout } = runWith('test/run-faults.sh', {
+    'test/ensure-tools.sh': '',
+    'test/run-files.sh': 'echo "$1"; exit $(($1 - 1))',
+    'test/faults/failover.fault.ts': '',
+    'test/faults/zombie.fault.ts': '',
+  });
+  assert.deepEqual({ status, stdout }, { status: 1, stdout: '2\n1\n' });
+});
+
+test('every fault that the script runs alone exists', () => {
+  const [, names = ''] = /^timed='\/\(([a-z|-]+)\)/m.exec(readFileSync(join(ROOT, 'test/run-faults.sh'), 'utf8')) ?? [];
+  assert.ok(names.length > 0);
+  for (const name of names.split('|')) assert.ok(existsSync(join(ROOT, `test/faults/${name}.fault.ts`)), name);
 });
