@@ -176,9 +176,10 @@ command(
   ...mixed(),
   ...alternating(8, 3),
 )
-  .option('--feed', 'instead, what a consumer of the event feed costs, in one process with and without it; not saved')
-  .action(async (options: CostSettings & SaveSettings & { readonly feed?: true }) => {
-    if (options.feed) await runFeedCost(options);
+  .option('--feed', 'instead, what a pull and a push consumer of the event feed cost, and their lag; not saved')
+  .addOption(number('--rate <n>', 'with --feed: requests/s, sent by the clock (open loop), after a closed loop', 6000))
+  .action(async ({ feed, rate, ...options }: CostSettings & SaveSettings & { feed?: true; rate: number }) => {
+    if (feed) await runFeedCost(options, rate);
     else await save({ cost: await runCost(options) }, options);
   });
 

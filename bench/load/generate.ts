@@ -20,6 +20,9 @@ export type Load = Pick<LoadOptions, 'mix' | 'connections' | 'seconds' | 'player
 /** The generator's result, with the server's vitals during the measured period. */
 export interface Generated extends LoadResult {
   readonly vitals: Vitals;
+  /** The measured period, in milliseconds since 1970. */
+  readonly fromMs: number;
+  readonly toMs: number;
   /** True if the server keeps players; false for an echo server. */
   readonly keepsPlayers: boolean;
 }
@@ -127,5 +130,6 @@ async function run(
     residentAfter: ended.residentBytes,
     cpuMs: ended.cpuMs - began.cpuMs,
   };
-  return { ...result, vitals, keepsPlayers: options.openingBalance !== undefined };
+  const keepsPlayers = options.openingBalance !== undefined;
+  return { ...result, vitals, fromMs: began.atMs, toMs: ended.atMs, keepsPlayers };
 }

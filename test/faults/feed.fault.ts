@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import type { FeedEvent } from '../../src/feed/event.js';
-import { assertBooks, placeOf } from '../support/consumer-books.js';
+import { assertBooks, ConsumerBooks, placeOf } from '../support/consumer-books.js';
 import { FeedConsumer } from '../support/feed-consumer.js';
 import { type LocalCluster, nameOf } from '../support/local-cluster.js';
 import { until } from '../support/until.js';
@@ -75,6 +75,7 @@ function feedProcessOf(cluster: LocalCluster, node: number): number | undefined 
 
 /** A consumer that knows the addresses of all nodes, and asks the next one whenever one fails. */
 class RovingConsumer extends FeedConsumer {
+  readonly books: ConsumerBooks;
   /** Number of pages with events. */
   reads = 0;
   /** The newest epoch of each shard from which an event has come. */
@@ -87,7 +88,9 @@ class RovingConsumer extends FeedConsumer {
     private readonly cluster: LocalCluster,
     firstNode: number,
   ) {
-    super();
+    const books = new ConsumerBooks();
+    super('crm', (event) => books.take(event));
+    this.books = books;
     this.node = firstNode;
   }
 

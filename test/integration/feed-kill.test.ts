@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { bet, importPlayers, PlatformClient } from '../support/client.js';
-import { assertBooks } from '../support/consumer-books.js';
+import { assertBooks, ConsumerBooks } from '../support/consumer-books.js';
 import { FeedConsumer } from '../support/feed-consumer.js';
 import { makeTempFolder } from '../support/temp-folder.js';
 import { until } from '../support/until.js';
@@ -18,17 +18,18 @@ test('a consumer gets each answered callback exactly once despite two kill -9', 
   const folder = makeTempFolder();
   const env = { WALLETD_STORE: `lmdb:${folder.path}` };
   const answered: string[] = [];
-  const consumer = new FeedConsumer();
+  const books = new ConsumerBooks();
+  const consumer = new FeedConsumer('crm', (event) => books.take(event));
   let walletd = await WalletdProcess.start(env);
   try {
     await consumer.create(walletd.adminUrl);
     await importPlayers(walletd.adminUrl, PLAYERS, OPENING_BALANCE);
     for (let kill = 0; kill < KILLS; kill++) {
-      const before = consumer.books.count;
+      const before = books.count;
       const consuming = consume(consumer, walletd);
       const playing = play(walletd, kill, answered);
       await until('callbacks were answered', () => answered.length >= (kill + 1) * ANSWERS);
-      await until('the consumer has read some of them', () => consumer.books.count > before);
+      await until('the consumer has read some of them', () => books.count > before);
       await walletd.end('SIGKILL');
       await Promise.all([consuming, playing]);
       walletd = await WalletdProcess.start(env);
@@ -37,7 +38,7 @@ test('a consumer gets each answered callback exactly once despite two kill -9', 
       'the consumer has read everything',
       async () => (await consumer.step(walletd.adminUrl, 0)).length === 0,
     );
-    await assertBooks(consumer.books, { players: PLAYERS, requestIds: answered, adminUrl: walletd.adminUrl });
+    await assertBooks(books, { players: PLAYERS, requestIds: answered, adminUrl: walletd.adminUrl });
   } finally {
     await walletd.end('SIGTERM');
     folder.remove();

@@ -1,20 +1,18 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { FeedConsumer } from '../support/feed-consumer.js';
 import type { LocalCluster } from '../support/local-cluster.js';
 
-const NAME = 'trial';
 const WAIT_SECONDS = 10;
 const RETRY_MS = 100;
-
-interface Page {
-  readonly events: readonly { readonly id: string }[];
-  readonly next: string;
-}
 
 /** A consumer of the event feed, behind the balancer. Counts events by id, and repeats a request that fails. */
 export class CountingConsumer {
   private readonly ids = new Set<string>();
+  private readonly consumer: FeedConsumer;
 
-  constructor(private readonly cluster: LocalCluster) {}
+  constructor(private readonly cluster: LocalCluster) {
+    this.consumer = new FeedConsumer('trial', ({ id }) => this.ids.add(id), cluster.token);
+  }
 
   /** Number of different events. */
   get events(): number {
@@ -23,26 +21,19 @@ export class CountingConsumer {
 
   /** Reads until this process ends. */
   async run(): Promise<never> {
-    await this.askWithRetry('', { name: NAME, from: 'start' });
-    for (;;) {
-      const { events, next } = (await this.askWithRetry(`/${NAME}/events?wait=${WAIT_SECONDS}`)) as Page;
-      for (const { id } of events) this.ids.add(id);
-      await this.askWithRetry(`/${NAME}/ack`, { position: next });
-    }
+    await this.withRetry((adminUrl) => this.consumer.create(adminUrl));
+    for (;;) await this.withRetry((adminUrl) => this.consumer.step(adminUrl, WAIT_SECONDS));
   }
 
-  private async askWithRetry(path: string, body?: object): Promise<unknown> {
-    const { adminUrl, token } = this.cluster;
-    const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' };
-    const sent = body === undefined ? { headers } : { headers, method: 'POST', body: JSON.stringify(body) };
+  /** The node that answers may be killed. */
+  private async withRetry(ask: (adminUrl: string) => Promise<unknown>): Promise<void> {
     for (;;) {
       try {
-        const response = await fetch(`${adminUrl}/v1/feeds${path}`, sent);
-        if (response.ok) return await response.json();
+        await ask(this.cluster.adminUrl);
+        return;
       } catch {
-        // The node that answered was killed.
+        await delay(RETRY_MS);
       }
-      await delay(RETRY_MS);
     }
   }
 }
