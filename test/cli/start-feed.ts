@@ -9,7 +9,12 @@ export interface FeedProcess {
   readonly output: { out: string; log: string };
 }
 
-export function startFeed(args: readonly string[], env: Record<string, string> = {}): FeedProcess {
+/** Starts `walletd feed`. With `onLine`, the lines of stdout are passed to it instead of being kept. */
+export function startFeed(
+  args: readonly string[],
+  env: Record<string, string> = {},
+  onLine?: (line: string) => void,
+): FeedProcess {
   const [command = '', ...first] = UNLAUNCHED;
   const child = endAfterTests(
     spawn(command, [...first, 'feed', ...args], { env: environment(env), stdio: ['ignore', 'pipe', 'pipe'] }),
@@ -17,6 +22,11 @@ export function startFeed(args: readonly string[], env: Record<string, string> =
   const output = { out: '', log: '' };
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     output.out += text;
+    if (onLine === undefined) return;
+    // A killed process may end in the middle of a line.
+    const lines = output.out.split('\n');
+    output.out = lines.pop() as string;
+    for (const line of lines) onLine(line);
   });
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     output.log += text;
