@@ -6,6 +6,7 @@ import { loadSettings } from '../../src/config/load.js';
 import { type Recovered, type RecoveryDeps, rebuild } from '../../src/log/recovery.js';
 import { openStore } from '../../src/node/drivers/open-store.js';
 import { LSN_ZERO, type Lsn } from '../../src/ports/lsn.js';
+import { KnownSnapshots } from '../../src/snapshot/known-snapshots.js';
 import { IMMEDIATE, Snapshotter } from '../../src/snapshot/snapshotter.js';
 import { EntryCodec, genesisHead } from '../../src/store/format/entry-codec.js';
 import { SnapshotCodec } from '../../src/store/format/snapshot-codec.js';
@@ -97,7 +98,7 @@ async function takeSnapshots(): Promise<object> {
   for (const [id, { wallets, totals, head, logBytes }] of recovered.entries()) {
     const applied = head.lsn.sequence;
     const source = { wallets, totals, head, applied, timeMs: Date.now(), logBytes, entriesSinceSnapshot: 1 };
-    const taken = await snapshotter.take({ id, source, snapshotTaken() {} }, IMMEDIATE);
+    const taken = await snapshotter.take({ id, source, snapshotTaken() {} }, new KnownSnapshots(), IMMEDIATE);
     if (taken.type !== 'taken') throw new Error(JSON.stringify(taken));
     bytes += taken.bytes;
   }

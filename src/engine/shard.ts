@@ -120,11 +120,11 @@ export interface ShardDeps {
   /** Requests a flush; see GroupCommit. */
   readonly requestFlush: () => void;
   /** Called when the shard has dropped its memory and must recover from its log. */
-  readonly onFailed: (shard: Shard) => void;
+  readonly onFailed: () => void;
   /** Called when another owner has fenced the shard's log; `head` is that owner's head. */
-  readonly onFenced: (shard: Shard, head: Head) => void;
+  readonly onFenced: (head: Head) => void;
   /** Called when the shard's log ends in a head that neither this owner nor a newer owner wrote. */
-  readonly onDiverged: (shard: Shard) => void;
+  readonly onDiverged: () => void;
 }
 
 /** The wallets of a serving shard, for a snapshot. The wallets continue to change. */
@@ -379,7 +379,7 @@ export class Shard implements FlushMember, GateClient {
     if (pending !== undefined) answerAll(pending, UNSURE);
     this.state = 'fenced';
     this.drop(MOVED);
-    if (pending === undefined) this.deps.onFenced(this, this.mustTail().head);
+    if (pending === undefined) this.deps.onFenced(this.mustTail().head);
   }
 
   private get isDraining(): boolean {
@@ -574,7 +574,7 @@ export class Shard implements FlushMember, GateClient {
     // The next append has already started, so wait for its outcome.
     if (this.tail?.flying !== undefined) return;
     if (this.state === 'failing') this.restart();
-    if (this.state === 'fenced') this.deps.onFenced(this, this.mustTail().head);
+    if (this.state === 'fenced') this.deps.onFenced(this.mustTail().head);
     if (this.isDraining && this.isDrained) this.settleDrained();
   }
 
@@ -585,7 +585,7 @@ export class Shard implements FlushMember, GateClient {
     if (head.lsn.epoch > mine.lsn.epoch) {
       this.state = 'fenced';
       this.drop(MOVED);
-      this.deps.onFenced(this, head);
+      this.deps.onFenced(head);
     } else {
       const at = {
         code: 'log-diverged',
@@ -598,7 +598,7 @@ export class Shard implements FlushMember, GateClient {
         "the log's head belongs neither to this owner nor to a newer one: shard stopped; an engineer must examine its log";
       this.stop(reason);
       this.deps.log.error(at, 'log diverged, shard stopped');
-      this.deps.onDiverged(this);
+      this.deps.onDiverged();
     }
   }
 
@@ -720,7 +720,7 @@ export class Shard implements FlushMember, GateClient {
 
   private restart(): void {
     this.state = 'starting';
-    this.deps.onFailed(this);
+    this.deps.onFailed();
   }
 
   private drop(answer: BusyAnswer): void {

@@ -9,6 +9,7 @@ import { formatLsn, type Lsn } from '../ports/lsn.js';
 import { isPermanent, type RetryPolicy, withRetries } from '../ports/retry-policy.js';
 import type { ChunkSummary, LogMark, Manifest, SnapshotFormat, SnapshotStore } from '../ports/snapshot-store.js';
 import type { LedgerTotalsJson } from '../wallet/ledger-totals.js';
+import type { KnownSnapshots } from './known-snapshots.js';
 import { marksToKeep, nextMarks, type SnapshotPolicy, trimPoint } from './snapshot-policy.js';
 
 export interface SnapshotterDeps extends RetryPolicy {
@@ -39,14 +40,6 @@ export type SnapshotResult =
   /** No snapshot is needed: the log contains no entry with events that is newer than the last one. */
   | { readonly type: 'unchanged'; readonly shard: number }
   | { readonly type: 'abandoned'; readonly shard: number; readonly reason: string };
-
-/** The newest snapshot of a shard. */
-export interface NewestSnapshot {
-  /** The sequence of the entry after which replay begins. */
-  readonly sequence: number;
-  /** Publication time, in log time. */
-  readonly timeMs: number;
-}
 
 /** The shard whose snapshot is taken. */
 export interface SnapshotSubject {
@@ -95,36 +88,9 @@ class Abandoned extends Error {}
  * unfinished snapshots before it writes a new one.
  */
 export class Snapshotter {
-  /** Marks of the newest snapshot of each shard. */
-  private readonly marks = new Map<number, readonly LogMark[]>();
-  private readonly damaged = new Map<number, ReadonlySet<string>>();
-  private readonly newest = new Map<number, NewestSnapshot>();
   private urgent: Pace | undefined = undefined;
-  /** By shard: the sequence up to which this snapshotter has trimmed the log. */
-  private readonly trimmed = new Map<number, number>();
 
   constructor(private readonly deps: SnapshotterDeps) {}
-
-  /**
-   * Records that a shard was recovered, either from the snapshot published at `timeMs` with these marks or from its log
-   * alone. The `damaged` snapshots cannot be used and will be deleted.
-   */
-  recovered(shard: number, marks: readonly LogMark[], damaged: readonly string[] = [], timeMs?: number): void {
-    this.damaged.set(shard, new Set(damaged));
-    this.know(shard, marks, timeMs);
-  }
-
-  newestOf(shard: number): NewestSnapshot | undefined {
-    return this.newest.get(shard);
-  }
-
-  private know(shard: number, marks: readonly LogMark[], timeMs: number | undefined): void {
-    this.marks.set(shard, marks);
-    const start = marks.at(-1);
-    if (start !== undefined && timeMs !== undefined) {
-      this.newest.set(shard, { sequence: start.lsn.sequence, timeMs });
-    }
-  }
 
   /** The newest complete snapshot in the store. Rejects during an outage. */
   async findNewest(shard: number): Promise<Manifest | undefined> {
@@ -138,15 +104,15 @@ export class Snapshotter {
   }
 
   /** Takes a snapshot of the shard if its log has new entries. Does not reject. */
-  async take(shard: SnapshotSubject, pace: Pace): Promise<SnapshotResult> {
+  async take(shard: SnapshotSubject, known: KnownSnapshots, pace: Pace): Promise<SnapshotResult> {
     const startedMs = this.deps.clock.monotonicMs();
     try {
       const begun = new Capture(shard, () => this.urgent ?? pace, this.deps);
       if (begun.first.entriesSinceSnapshot === 0) return { type: 'unchanged', shard: shard.id };
-      const manifest = await begun.runOrUndo(this.marks.get(shard.id) ?? []);
-      this.know(shard.id, manifest.marks, manifest.timeMs);
+      const manifest = await begun.runOrUndo(known.marks);
+      known.published(manifest.marks, manifest.timeMs);
       if (begun.current !== undefined) {
-        await this.retire(shard.id, begun.first.head.nonce).catch((error: Error) => {
+        await this.retire(shard.id, known, begun.first.head.nonce).catch((error: Error) => {
           this.deps.log.warn(
             { code: 'cleanup-failed', shard: shard.id, reason: error.message },
             'cannot delete old snapshots and log entries',
@@ -167,12 +133,11 @@ export class Snapshotter {
   }
 
   /** Deletes superseded snapshots and trims the part of the log that is no longer needed. */
-  private async retire(shard: number, nonce: string): Promise<void> {
+  private async retire(shard: number, known: KnownSnapshots, nonce: string): Promise<void> {
     const { snapshots, snapshotFormat, policy } = this.deps;
     const stored = await withRetries('list the snapshots', this.deps, () => snapshots.snapshots(shard));
     const list = sortSnapshots(shard, stored, snapshotFormat);
-    const damaged = this.damaged.get(shard);
-    const whole = list.whole.filter(({ id }) => !damaged?.has(id)).slice(0, policy.keep);
+    const whole = list.whole.filter(({ id }) => !known.damaged.has(id)).slice(0, policy.keep);
     const keptIds = new Set(whole.map(({ id }) => id));
     const kept = stored.filter(({ id }) => keptIds.has(id));
     for (const { id } of stored.filter((one) => !keptIds.has(one.id))) {
@@ -183,9 +148,9 @@ export class Snapshotter {
     }
     const unneeded = trimPoint(whole, policy);
     const before = unneeded && (await this.keepForConsumers(shard, whole, unneeded));
-    if (before === undefined || before.sequence <= (this.trimmed.get(shard) ?? 0)) return;
+    if (before === undefined || before.sequence <= known.trimmedTo) return;
     if (await withRetries('trim the log', this.deps, () => snapshots.trimLog(shard, nonce, kept, before))) {
-      this.trimmed.set(shard, before.sequence);
+      known.trimmedTo = before.sequence;
     }
   }
 

@@ -1,3 +1,4 @@
+import type { EvictedKeys } from '../archive/evicted-keys.js';
 import { type ArchiveMeasures, ShardArchive } from '../archive/shard-archive.js';
 import type { ShardArchiveDeps } from '../archive/shard-archive-deps.js';
 import { assert, must } from '../base/assert.js';
@@ -21,8 +22,9 @@ import type { Lsn } from '../ports/lsn.js';
 import { ATTEMPTS_AT_START, withRetries } from '../ports/retry-policy.js';
 import type { SnapshotFormat, SnapshotStore } from '../ports/snapshot-store.js';
 import type { EncodedEntry, EntryFormat, Head, Owner, Position, Takeover, Wal } from '../ports/wal.js';
+import type { NewestSnapshot } from '../snapshot/known-snapshots.js';
 import type { SnapshotPolicy } from '../snapshot/snapshot-policy.js';
-import { type NewestSnapshot, type Pace, type SnapshotResult, Snapshotter } from '../snapshot/snapshotter.js';
+import { type Pace, type SnapshotResult, Snapshotter } from '../snapshot/snapshotter.js';
 import { Archiver } from '../upkeep/archiver.js';
 import { ClockWatch } from '../upkeep/clock-watch.js';
 import { Housekeeper } from '../upkeep/housekeeper.js';
@@ -37,6 +39,7 @@ import type { BusyAnswer } from '../wallet/rejection.js';
 import type { TableSizes } from '../wallet/state/tables.js';
 import { FirstEndpoints, type FirstEndpointsMeasures } from './first-endpoints.js';
 import type { HostObserver, OnFenced } from './host-observer.js';
+import { HostedShard } from './hosted-shard.js';
 import { shardOf } from './placement.js';
 import { ShardMoves } from './shard-moves.js';
 import { ShardRestarts } from './shard-restarts.js';
@@ -130,7 +133,7 @@ const SNAPSHOT_ATTEMPTS = 5;
 
 /** Shards of one thread. Passes requests to them and schedules their appends and sweeps. The observer counts events. */
 export class ShardHost implements ThreadShards {
-  private readonly shards = new Map<number, Shard>();
+  private readonly shards = new Map<number, HostedShard>();
   private readonly snapshots: SnapshotQueue;
   private readonly orphans: OrphanKeeper;
   private readonly restarts: ShardRestarts;
@@ -144,7 +147,6 @@ export class ShardHost implements ThreadShards {
   /** Confirmed time; undefined until the process sets it. Until then, nothing is dropped or forgotten. */
   private confirmed: ConfirmedTime | undefined = undefined;
   private readonly housekeeper: Housekeeper;
-  private readonly archives: ReadonlyMap<number, ShardArchive>;
   private readonly archiver: Archiver;
   /** True once all shards have recovered for the first time. */
   private hasBegun = false;
@@ -185,7 +187,7 @@ export class ShardHost implements ThreadShards {
       yieldTurn,
       attemptsMax: SNAPSHOT_ATTEMPTS,
       newId: deps.newSnapshotId,
-      beforePublish: async (shard) => await this.archives.get(shard)?.writeFile(),
+      beforePublish: async (shard) => await this.shards.get(shard)?.archive?.writeFile(),
     });
     this.snapshots = new SnapshotQueue(this.shards, { ...deps, snapshotter, clock });
     const hasArchive = deps.archive !== undefined;
@@ -198,10 +200,10 @@ export class ShardHost implements ThreadShards {
       clock,
       delay: delayed,
       yieldTurn,
-      onRecovered: (shard, recovered) => {
-        this.snapshots.recovered(shard, recovered);
+      onRecovered: (hosted, recovered) => {
+        this.snapshots.recovered(hosted, recovered);
         // A shard that recovers later already has its archive's keys.
-        if (!this.hasBegun) void this.archives.get(shard)?.load(recovered.left);
+        if (!this.hasBegun) void hosted.archive?.load(recovered.left);
       },
       orphans: this.orphans,
     });
@@ -212,9 +214,9 @@ export class ShardHost implements ThreadShards {
           clock,
           delay: delayed,
           yieldTurn,
-          onRecovered: (shard, recovered) => {
-            this.archives.get(shard)?.takeOver(recovered.left);
-            void this.snapshots.takenOver(shard, recovered);
+          onRecovered: (hosted, recovered) => {
+            hosted.archive?.takeOver(recovered.left);
+            void this.snapshots.takenOver(hosted, recovered);
           },
         })
       : undefined;
@@ -234,16 +236,16 @@ export class ShardHost implements ThreadShards {
           archive: shardArchive,
           observer,
           requestFlush: () => group.request(shard),
-          onFailed: (failed) => void this.restarts.restart(failed),
-          onFenced: (fenced, head) => void this.restarts.fenced(fenced, head),
-          onDiverged: (diverged) => void this.orphans.keep(diverged),
+          onFailed: () => void this.restarts.restart(hosted),
+          onFenced: (head) => void this.restarts.fenced(hosted, head),
+          onDiverged: () => void this.orphans.keep(hosted),
         },
         deps.isShared ? 'away' : 'starting',
       );
-      this.shards.set(id, shard);
+      const hosted = new HostedShard(shard, shardArchive);
+      this.shards.set(id, hosted);
       if (shardArchive !== undefined) archived.push([shard, shardArchive]);
     }
-    this.archives = new Map(archived.map(([{ id }, shardArchive]) => [id, shardArchive]));
     this.archiver = new Archiver(archived, {
       clock,
       timers,
@@ -275,7 +277,7 @@ export class ShardHost implements ThreadShards {
 
   private async begin(): Promise<void> {
     this.hasBegun = true;
-    await Promise.all([...this.archives.values()].map(({ fileRead }) => fileRead));
+    await Promise.all([...this.shards.values()].map(({ archive }) => archive?.fileRead));
     this.stopSweeping = this.deps.timers.every(SWEEP_MS, () => this.sweep());
     this.housekeeper.start();
     this.archiver.start();
@@ -300,9 +302,9 @@ export class ShardHost implements ThreadShards {
     };
     return {
       archive,
-      required: () => this.shards.get(id)?.archived,
+      required: () => this.shards.get(id)?.shard.archived,
       head: () => {
-        const shard = this.shards.get(id);
+        const shard = this.shards.get(id)?.shard;
         return shard?.isServing === true ? shard.durableHead : undefined;
       },
       names,
@@ -333,7 +335,7 @@ export class ShardHost implements ThreadShards {
       replier.reply(codec.malformed(request, request.refusal));
       return undefined;
     }
-    const shard = this.shards.get(shardOf(username, shardCount));
+    const shard = this.shards.get(shardOf(username, shardCount))?.shard;
     if (shard === undefined) return shardOf(username, shardCount);
     if (isSigned && this.isReplayed(endpoint, text)) {
       replier.reply(codec.reply(endpoint, request, REPLAYED));
@@ -377,11 +379,11 @@ export class ShardHost implements ThreadShards {
   }
 
   private mustShard(shard: number): Shard {
-    return must(this.shards.get(shard), 'a caller asks the thread that has the shard');
+    return must(this.shards.get(shard), 'a caller asks the thread that has the shard').shard;
   }
 
   status(): ShardStatus[] {
-    return [...this.shards.values()].map((shard) => ({
+    return [...this.shards.values()].map(({ shard, archive }) => ({
       shard: shard.id,
       state: shard.state,
       players: shard.playerCount,
@@ -390,23 +392,19 @@ export class ShardHost implements ThreadShards {
       timeMs: shard.timeMs,
       pendingAppendMs: shard.pendingAppendMs,
       reason: shard.reason,
-      lacksNames: this.lacksNames(shard),
+      lacksNames: shard.state !== 'away' && archive?.isUnknown === true,
     }));
-  }
-
-  private lacksNames(shard: Shard): boolean {
-    return shard.state !== 'away' && this.archives.get(shard.id)?.isUnknown === true;
   }
 
   measures(): HostMeasures[] {
     // Shards on other nodes are measured by those nodes.
-    const here = [...this.shards.values()].filter(({ state }) => state !== 'away');
-    return here.map((shard) => {
-      const archive = this.archives.get(shard.id)?.measures;
+    const here = [...this.shards.values()].filter(({ shard }) => shard.state !== 'away');
+    return here.map(({ shard, snapshots, archive }) => {
+      const archived = archive?.measures;
       return {
         ...shard.measures,
-        snapshot: this.snapshots.newestOf(shard.id),
-        archive: archive && { ...archive, isUnknown: shard.isServing && archive.isUnknown },
+        snapshot: snapshots.newest,
+        archive: archived && { ...archived, isUnknown: shard.isServing && archived.isUnknown },
       };
     });
   }
@@ -417,7 +415,7 @@ export class ShardHost implements ThreadShards {
 
   /** The newest durable entry of each shard. */
   durable(): [shard: number, lsn: Lsn][] {
-    return [...this.shards.values()].flatMap(({ id, durableHead }) =>
+    return [...this.shards.values()].flatMap(({ shard: { id, durableHead } }) =>
       durableHead === undefined ? [] : [[id, durableHead.lsn]],
     );
   }
@@ -429,8 +427,7 @@ export class ShardHost implements ThreadShards {
   /** Number of bytes that the shards' records use. */
   get recordBytes(): number {
     let bytes = 0;
-    for (const shard of this.shards.values()) bytes += shard.recordBytes.used;
-    for (const archive of this.archives.values()) bytes += archive.bytes;
+    for (const { shard, archive } of this.shards.values()) bytes += shard.recordBytes.used + (archive?.bytes ?? 0);
     return bytes;
   }
 
@@ -441,7 +438,7 @@ export class ShardHost implements ThreadShards {
     await Promise.race([this.archiver.save(), delay(this.deps.timers, SAVE_KEY_FILTER_MS)]);
     this.archiver.stop();
     await this.snapshots.close();
-    await this.orphans.close();
+    await Promise.all([...this.shards.values()].map(({ orphansWritten }) => orphansWritten));
     await this.deps.onClose();
   }
 
@@ -472,25 +469,18 @@ export class ShardHost implements ThreadShards {
   private sweep(): void {
     // Read the clock even if no entries are written, because it accepts a clock jump only after repeated readings.
     this.clock.now();
-    for (const shard of this.shards.values()) {
+    for (const { shard, archive } of this.shards.values()) {
       shard.confirmOwnership();
       shard.expireRequests();
-      this.updateKeyFilter(shard);
+      if (shard.isElsewhere) followKeys(archive, shard.currentFollower?.left);
     }
     this.snapshots.takeDue();
     const expiredMs = this.expiredBeforeMs(undefined);
     if (expiredMs === undefined) return;
     const forgottenMs = Math.min(expiredMs, this.archiver.droppedBeforeMs);
-    for (const shard of this.shards.values()) {
+    for (const { shard } of this.shards.values()) {
       shard.forgetSome(Math.ceil(shard.playerCount / SWEEPS_PER_PASS), forgottenMs);
     }
-  }
-
-  private updateKeyFilter({ id, isElsewhere, currentFollower }: Shard): void {
-    if (!isElsewhere) return;
-    const left = currentFollower?.left;
-    if (left === undefined) this.archives.get(id)?.forget();
-    else this.archives.get(id)?.follow(left);
   }
 
   /** Items last changed before this time have expired. Undefined if nothing may be dropped or forgotten. */
@@ -498,4 +488,10 @@ export class ShardHost implements ThreadShards {
     if (!this.clockWatch.isTrusted()) return undefined;
     return expiredBeforeMs(this.clock.now(), this.deps.rules.retentionMs, this.confirmed, serverMs);
   }
+}
+
+/** Updates the key filter of a shard that another node owns. `left` is undefined if this node does not follow it. */
+function followKeys(archive: ShardArchive | undefined, left: EvictedKeys | undefined): void {
+  if (left === undefined) archive?.forget();
+  else archive?.follow(left);
 }

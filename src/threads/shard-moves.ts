@@ -9,6 +9,7 @@ import { OverdueError } from '../log/timely-append.js';
 import { ATTEMPTS_AT_START, isPermanent } from '../ports/retry-policy.js';
 import type { Head } from '../ports/wal.js';
 import type { HostObserver } from './host-observer.js';
+import type { HostedShard, Load } from './hosted-shard.js';
 import { HANDOVER_MS, type Move, type MoveResult } from './shards.js';
 
 export interface MoveDeps extends Omit<RecoveryDeps & TakeOverDeps, 'attemptsMax'> {
@@ -16,7 +17,7 @@ export interface MoveDeps extends Omit<RecoveryDeps & TakeOverDeps, 'attemptsMax
   readonly timers: Timers;
   readonly memory: { readonly isFull: boolean };
   readonly observer: HostObserver;
-  readonly onRecovered: (shard: number, recovered: Recovered) => void;
+  readonly onRecovered: (hosted: HostedShard, recovered: Recovered) => void;
 }
 
 /** Polling interval for the logs of followed shards. */
@@ -44,15 +45,6 @@ const EVICTION_PAUSE_MS = 2000;
 
 const DONE: MoveResult = { type: 'done' };
 
-/** The load of a shard from its snapshot and log. It ends with the shard followed, or not loaded. */
-interface Load {
-  result: Promise<MoveResult>;
-  /** True if callbacks wait for the shard. All loads then run without pauses. */
-  isAwaited: boolean;
-  /** Starts a load that waits for one of the `RECOVERING_MAX` slots; undefined before and after that wait. */
-  begin: (() => void) | undefined;
-}
-
 /** Moves shards between nodes, for the shards of one thread. */
 export class ShardMoves {
   private readonly deps: RecoveryDeps & TakeOverDeps & MoveDeps;
@@ -60,15 +52,13 @@ export class ShardMoves {
   private isReading = false;
   private round = 0;
   /** Loads in progress, in the order of their requests. */
-  private readonly loads = new Map<number, Load>();
+  private readonly loads = new Set<Load>();
   /** Number of loads that read a snapshot. Further loads wait. */
   private recovering = 0;
-  /** Timers of the shards that are paused for a hand-over. */
-  private readonly handovers = new Map<number, Cancel>();
   private madeRoomMs = Number.NEGATIVE_INFINITY;
 
   constructor(
-    private readonly shards: ReadonlyMap<number, Shard>,
+    private readonly shards: ReadonlyMap<number, HostedShard>,
     deps: MoveDeps,
   ) {
     this.deps = { ...deps, attemptsMax: ATTEMPTS_AT_START };
@@ -80,28 +70,29 @@ export class ShardMoves {
 
   stop(): void {
     this.stopFollowing();
-    for (const cancel of this.handovers.values()) cancel();
+    for (const { cancelResume } of this.shards.values()) cancelResume();
   }
 
   /** Executes a move. Never rejects. */
   async move(move: Move): Promise<MoveResult> {
-    const shard = must(this.shards.get(move.shard), 'a move is asked of the thread that may have the shard');
+    const hosted = must(this.shards.get(move.shard), 'a move is asked of the thread that may have the shard');
+    const { shard } = hosted;
     try {
       switch (move.type) {
         case 'follow':
-          return await this.follow(shard, false);
+          return await this.follow(hosted, false);
         case 'bring':
-          return await this.follow(shard, true);
+          return await this.follow(hosted, true);
         case 'take':
-          return await this.take(shard, move);
+          return await this.take(hosted, move);
         case 'pause':
-          return await this.pause(shard);
+          return await this.pause(hosted);
         case 'resume':
-          this.endHandover(shard);
+          hosted.cancelResume();
           shard.resume();
           return DONE;
         case 'release':
-          return this.release(shard);
+          return this.release(hosted);
         case 'leave':
           if (shard.state === 'following' || shard.state === 'stopped') shard.leave();
           return DONE;
@@ -109,7 +100,7 @@ export class ShardMoves {
           shard.confirmOwnership();
           return DONE;
         case 'abandon':
-          this.endHandover(shard);
+          hosted.cancelResume();
           shard.abandon();
           return DONE;
         case 'stop':
@@ -125,16 +116,19 @@ export class ShardMoves {
   }
 
   /** Loads the shard's wallets and follows its log. `isAwaited`: callbacks wait for the shard. */
-  private follow(shard: Shard, isAwaited: boolean): Promise<MoveResult> {
-    const load = this.loads.get(shard.id) ?? this.beginLoad(shard);
-    load.isAwaited ||= isAwaited;
-    return load.result;
+  private follow(hosted: HostedShard, isAwaited: boolean): Promise<MoveResult> {
+    hosted.load ??= this.beginLoad(hosted);
+    hosted.load.isAwaited ||= isAwaited;
+    return hosted.load.result;
   }
 
-  private beginLoad(shard: Shard): Load {
+  private beginLoad(hosted: HostedShard): Load {
     const load: Load = { isAwaited: false, begin: undefined, result: Promise.resolve(DONE) };
-    this.loads.set(shard.id, load);
-    load.result = this.load(shard, load).finally(() => this.loads.delete(shard.id));
+    this.loads.add(load);
+    load.result = this.load(hosted.shard, load).finally(() => {
+      this.loads.delete(load);
+      hosted.load = undefined;
+    });
     return load;
   }
 
@@ -161,12 +155,12 @@ export class ShardMoves {
   }
 
   private get isAnyAwaited(): boolean {
-    return [...this.loads.values()].some(({ isAwaited }) => isAwaited);
+    return [...this.loads].some(({ isAwaited }) => isAwaited);
   }
 
   /** Passes the slot of a load that has ended to a waiting load, first to one for which callbacks wait. */
   private passSlotOn(): void {
-    const waiting = [...this.loads.values()].filter(({ begin }) => begin !== undefined);
+    const waiting = [...this.loads].filter(({ begin }) => begin !== undefined);
     const next = waiting.find(({ isAwaited }) => isAwaited) ?? waiting[0];
     if (next === undefined) {
       this.recovering--;
@@ -177,9 +171,10 @@ export class ShardMoves {
   }
 
   /** Fences the shard's log and serves the shard. */
-  private async take(shard: Shard, taking: Taking): Promise<MoveResult> {
+  private async take(hosted: HostedShard, taking: Taking): Promise<MoveResult> {
+    const { shard } = hosted;
     if (shard.state === 'serving') return { type: 'taken', head: must(shard.durableHead, 'who serves has a log') };
-    await this.follow(shard, true);
+    await this.follow(hosted, true);
     const follower = must(shard.currentFollower, 'what was warmed follows');
     try {
       const { recovered, healed } = await follower.takeOver(taking, this.deps, this.deps.yieldTurn);
@@ -190,7 +185,7 @@ export class ShardMoves {
       }
       if (shard.currentFollower !== follower) throw new Error('the shard was unloaded while it was being taken over');
       shard.open(recovered);
-      this.deps.onRecovered(shard.id, recovered);
+      this.deps.onRecovered(hosted, recovered);
       return { type: 'taken', head: recovered.head };
     } catch (error) {
       // The entries that have been read do not lead to the log's current content, but a snapshot may. Unload the shard,
@@ -205,12 +200,10 @@ export class ShardMoves {
     }
   }
 
-  private async pause(shard: Shard): Promise<MoveResult> {
+  private async pause(hosted: HostedShard): Promise<MoveResult> {
+    const { shard } = hosted;
     if (shard.state !== 'serving') return { type: 'failed', reason: 'it is not serving', isPermanent: false };
-    this.handovers.set(
-      shard.id,
-      this.deps.timers.after(HANDOVER_MS, () => shard.resume()),
-    );
+    hosted.cancelResume = this.deps.timers.after(HANDOVER_MS, () => shard.resume());
     const head = await shard.pause();
     return head === undefined
       ? { type: 'failed', reason: 'its decisions did not become durable in time', isPermanent: false }
@@ -218,8 +211,8 @@ export class ShardMoves {
   }
 
   /** Another owner has fenced the paused shard. Keeps the wallets and follows the new owner's log. */
-  private release(shard: Shard): MoveResult {
-    this.endHandover(shard);
+  private release({ shard, cancelResume }: HostedShard): MoveResult {
+    cancelResume();
     const reached = shard.tryReached();
     if (reached !== undefined) shard.follow(new Follower(shard.id, reached));
     // The shard has already resumed. If there is a new owner, its fence is found by the next append.
@@ -238,17 +231,12 @@ export class ShardMoves {
     );
   }
 
-  private endHandover({ id }: Shard): void {
-    this.handovers.get(id)?.();
-    this.handovers.delete(id);
-  }
-
   /** Polls the logs of all followed shards once. Polling rounds never overlap. */
   private async readOn(): Promise<void> {
     if (this.isReading) return;
     this.isReading = true;
     this.round++;
-    const following = [...this.shards.values()].filter(({ state }) => state === 'following');
+    const following = [...this.shards.values()].flatMap(({ shard }) => (shard.state === 'following' ? [shard] : []));
     if (this.deps.memory.isFull) this.makeRoom(following);
     await Promise.all(following.map((shard) => this.readOne(shard)));
     this.isReading = false;

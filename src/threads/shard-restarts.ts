@@ -1,6 +1,5 @@
 import { must } from '../base/assert.js';
 import type { Clock } from '../base/clock.js';
-import { RestartBudget } from '../base/restart-budget.js';
 import type { Shard } from '../engine/shard.js';
 import { type Recovered, type RecoveryDeps, recover } from '../log/recovery.js';
 import {
@@ -18,6 +17,7 @@ import { RecoveryError, ShortLogError } from '../ports/recovery-error.js';
 import { ATTEMPTS_AT_START, isPermanent, withRetries } from '../ports/retry-policy.js';
 import type { Head, Takeover } from '../ports/wal.js';
 import type { OrphanKeeper } from '../upkeep/orphan-keeper.js';
+import type { HostedShard } from './hosted-shard.js';
 import type { HostObserver, OnFenced } from './host-observer.js';
 
 export interface RestartDeps extends Omit<RecoveryDeps & TakeOverDeps, 'attemptsMax'> {
@@ -30,7 +30,7 @@ export interface RestartDeps extends Omit<RecoveryDeps & TakeOverDeps, 'attempts
   readonly ownerTag: string;
   readonly observer: HostObserver;
   readonly isShared: boolean;
-  readonly onRecovered: (shard: number, recovered: Recovered) => void;
+  readonly onRecovered: (hosted: HostedShard, recovered: Recovered) => void;
   readonly onFenced: OnFenced;
   readonly orphans: OrphanKeeper;
 }
@@ -47,10 +47,9 @@ export class ShardRestarts {
   private readonly atStart: RecoveryDeps & TakeOverDeps;
   /** Used after startup. A recovery then waits until an outage ends, however long it lasts. */
   private readonly later: RecoveryDeps & TakeOverDeps;
-  private readonly budgets = new Map<number, RestartBudget>();
 
   constructor(
-    private readonly shards: ReadonlyMap<number, Shard>,
+    private readonly shards: ReadonlyMap<number, HostedShard>,
     private readonly deps: RestartDeps,
   ) {
     this.atStart = { ...deps, attemptsMax: ATTEMPTS_AT_START };
@@ -64,7 +63,7 @@ export class ShardRestarts {
   async resume(acknowledged: ReadonlyMap<number, Lsn>): Promise<void> {
     await withRetries('find the store', this.later, () => this.deps.checkStore());
     const heads = new Map<number, Head>();
-    for (const shard of this.shards.values()) {
+    for (const { shard } of this.shards.values()) {
       if (shard.state === 'starting') heads.set(shard.id, await headOf(shard.id, this.later));
     }
     for (const [shard, head] of heads) {
@@ -98,12 +97,13 @@ export class ShardRestarts {
 
   /** Recovers one shard. If the shard's log cannot be continued, only this shard stops. Rejects during an outage. */
   private async recover(takeover: Takeover, deps: RecoveryDeps & TakeOverDeps): Promise<void> {
-    const shard = must(this.shards.get(takeover.shard), 'a fence is for a shard of this thread');
+    const hosted = must(this.shards.get(takeover.shard), 'a fence is for a shard of this thread');
+    const { shard } = hosted;
     try {
       const recovered = await this.rebuilt(shard, takeover, deps);
       shard.open(recovered);
-      this.budgetOf(shard).recovered(this.deps.realClock.monotonicMs());
-      this.deps.onRecovered(shard.id, recovered);
+      hosted.restarts.recovered(this.deps.realClock.monotonicMs());
+      this.deps.onRecovered(hosted, recovered);
     } catch (error) {
       if (!isPermanent(error)) throw error;
       const { message } = error as Error;
@@ -112,7 +112,7 @@ export class ShardRestarts {
       shard.stop(message);
       // The reason for the failure may be another owner, which has newer snapshots and has trimmed the log. Nothing is
       // lost then.
-      if (head.lsn.epoch >= takeover.entry.head.lsn.epoch && !this.isOurs(head)) return await this.fenced(shard, head);
+      if (head.lsn.epoch >= takeover.entry.head.lsn.epoch && !this.isOurs(head)) return await this.fenced(hosted, head);
       this.logFailure(shard, message);
     }
   }
@@ -121,14 +121,15 @@ export class ShardRestarts {
    * Recovers a shard once after a failed assertion. A second failure within a minute stops the shard, because further
    * restarts would probably fail as well.
    */
-  async restart(shard: Shard): Promise<void> {
-    if (!this.budgetOf(shard).failed(this.deps.realClock.monotonicMs())) {
+  async restart(hosted: HostedShard): Promise<void> {
+    const { shard } = hosted;
+    if (!hosted.restarts.failed(this.deps.realClock.monotonicMs())) {
       shard.stop('it failed twice in a minute');
       this.deps.log.error(
         { code: 'shard-failed-twice', shard: shard.id },
         'shard failed twice in a minute, shard stopped',
       );
-      await this.deps.orphans.keep(shard);
+      await this.deps.orphans.keep(hosted);
       return;
     }
     try {
@@ -146,20 +147,14 @@ export class ShardRestarts {
         ? `its log ends at ${formatLsn(error.head.lsn)}, and has lost more of its newest entries than this process keeps`
         : (error as Error).message;
       shard.stop(message);
-      if (error instanceof FencedError && !isTail) return this.fenced(shard, error.head);
+      if (error instanceof FencedError && !isTail) return this.fenced(hosted, error.head);
       this.logFailure(shard, message);
     }
-    if (shard.state === 'stopped') await this.deps.orphans.keep(shard);
+    if (shard.state === 'stopped') await this.deps.orphans.keep(hosted);
   }
 
   private logFailure({ id }: Shard, error: string): void {
     this.deps.log.error({ code: 'shard-recovery-failed', shard: id, error }, 'shard recovery failed, shard stopped');
-  }
-
-  private budgetOf({ id }: Shard): RestartBudget {
-    const budget = this.budgets.get(id) ?? new RestartBudget();
-    this.budgets.set(id, budget);
-    return budget;
   }
 
   /**
@@ -192,11 +187,12 @@ export class ShardRestarts {
   }
 
   /** Handles a shard whose log has belonged to a different owner since `head`. */
-  async fenced(shard: Shard, head: Head): Promise<void> {
+  async fenced(hosted: HostedShard, head: Head): Promise<void> {
+    const { shard } = hosted;
     this.deps.observer.fenced(shard.id, this.deps.clock.monotonicMs());
     const takenBy = await this.nameOwner(shard.id, head);
     if (this.deps.isShared) {
-      await this.deps.orphans.keep(shard);
+      await this.deps.orphans.keep(hosted);
       if (shard.state === 'fenced' || shard.state === 'stopped') shard.leave();
     } else {
       // Without a cluster, an owner that takes one shard takes all of them. Keep the entries of all shards, including
@@ -214,6 +210,6 @@ export class ShardRestarts {
   }
 
   async keepOrphans(): Promise<void> {
-    await Promise.all([...this.shards.values()].map((shard) => this.deps.orphans.keep(shard)));
+    await Promise.all([...this.shards.values()].map((hosted) => this.deps.orphans.keep(hosted)));
   }
 }

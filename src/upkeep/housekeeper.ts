@@ -11,6 +11,12 @@ const TURN_MS = 20;
 /** Number of turns that share one slice while few players are due, so that an idle thread wakes up less often. */
 const TURNS_AT_LEISURE = 5;
 
+/** A shard of the thread, with the number of its players that are due for examination. */
+interface KeptShard {
+  readonly shard: Pick<Shard, 'playerCount' | 'hibernateNext' | 'compact'>;
+  playersDue: number;
+}
+
 /**
  * Limits the memory that a thread's shards use. Hibernates idle wallets and frees sparse pages, in slices between
  * callbacks.
@@ -25,18 +31,14 @@ export class Housekeeper {
   /** Number of consecutive turns that had a slice of their own and time left over. */
   private easyTurns = 0;
   private turn = 0;
-  /** By shard: number of players that are due for examination. */
-  private readonly due: number[];
 
   /** A wallet is hibernated once it has been idle for `idleMs`, at the latest after twice that time. */
   constructor(
-    private readonly shards: readonly Shard[],
+    private readonly shards: readonly KeptShard[],
     private readonly idleMs: number,
     private readonly clock: Clock,
     private readonly timers: Timers,
-  ) {
-    this.due = shards.map(() => 0);
-  }
+  ) {}
 
   start(): void {
     this.stopLeisure = this.timers.every(TURN_MS * TURNS_AT_LEISURE, () => this.runAtLeisure());
@@ -70,16 +72,16 @@ export class Housekeeper {
    * that are due.
    */
   private keep(endMs: number): boolean {
-    const index = this.turn++ % this.shards.length;
-    const shard = this.shards[index] as Shard;
+    const kept = this.shards[this.turn++ % this.shards.length] as KeptShard;
+    const { shard } = kept;
     const sinceMs = TURN_MS * this.shards.length;
     // The backlog is at most one pass over all players.
-    let due = Math.min((this.due[index] as number) + (shard.playerCount * sinceMs) / this.idleMs, shard.playerCount);
+    let due = Math.min(kept.playersDue + (shard.playerCount * sinceMs) / this.idleMs, shard.playerCount);
     while (due >= 1 && this.clock.monotonicMs() < endMs) {
       shard.hibernateNext();
       due--;
     }
-    this.due[index] = due;
+    kept.playersDue = due;
     shard.compact();
     return due < 1;
   }

@@ -16,10 +16,14 @@ export interface OrphanKeeperDeps {
 /** Time limit for reading the log. The limit is short, because the process is probably shutting down. */
 const READ_MS = 1000;
 
+/** A shard of the thread, with the end of the writes of its orphans. */
+interface OrphanedShard {
+  readonly shard: Shard;
+  orphansWritten: Promise<void>;
+}
+
 /** Saves acknowledged entries that the logs no longer contain, so that they survive this process. */
 export class OrphanKeeper {
-  /** Writes in progress, by shard. The process must not end before they are complete. */
-  private readonly writing = new Map<number, Promise<void>>();
   private readonly inFiles = new WeakSet<EncodedEntry>();
 
   constructor(private readonly deps: OrphanKeeperDeps) {}
@@ -28,15 +32,9 @@ export class OrphanKeeper {
    * Saves the entries that a shard's log has lost. May be called repeatedly, because a log may lose more entries later.
    * Each entry is written to only one file.
    */
-  keep(shard: Shard): Promise<void> {
-    const before = this.writing.get(shard.id) ?? Promise.resolve();
-    const written = before.then(() => this.write(shard));
-    this.writing.set(shard.id, written);
-    return written;
-  }
-
-  async close(): Promise<void> {
-    await Promise.all(this.writing.values());
+  keep(orphaned: OrphanedShard): Promise<void> {
+    orphaned.orphansWritten = orphaned.orphansWritten.then(() => this.write(orphaned.shard));
+    return orphaned.orphansWritten;
   }
 
   private async write(shard: Shard): Promise<void> {

@@ -4,13 +4,14 @@ import { delay, type Timers } from '../base/timers.js';
 import type { Shard } from '../engine/shard.js';
 import type { Recovered } from '../log/recovery.js';
 import { isDue, type SnapshotPolicy } from '../snapshot/snapshot-policy.js';
-import {
-  BACKGROUND,
-  type NewestSnapshot,
-  type Pace,
-  type SnapshotResult,
-  type Snapshotter,
-} from '../snapshot/snapshotter.js';
+import type { KnownSnapshots } from '../snapshot/known-snapshots.js';
+import { BACKGROUND, type Pace, type SnapshotResult, type Snapshotter } from '../snapshot/snapshotter.js';
+
+/** A shard of the thread, with its snapshots. */
+interface SnapshottedShard {
+  readonly shard: Shard;
+  readonly snapshots: KnownSnapshots;
+}
 
 export interface SnapshotQueueDeps {
   readonly snapshotter: Snapshotter;
@@ -32,40 +33,33 @@ const END_MS = 500;
 export class SnapshotQueue {
   private last: Promise<unknown> = Promise.resolve();
   private isTaking = false;
-  /** By shard: the time, by the monotonic clock, of its recovery or of the last attempt to take its snapshot. */
-  private readonly triedMs = new Map<number, number>();
-  private readonly pausedUntilMs = new Map<number, number>();
 
   constructor(
-    private readonly shards: ReadonlyMap<number, Shard>,
+    private readonly shards: ReadonlyMap<number, SnapshottedShard>,
     private readonly deps: SnapshotQueueDeps,
   ) {}
 
   /** Records that a shard serves (for the first time or again), and which snapshots of it the store has. */
-  recovered(shard: number, { marks, damaged, snapshotMs }: Recovered): void {
-    this.deps.snapshotter.recovered(shard, marks, damaged, snapshotMs);
-    this.triedMs.set(shard, this.deps.clock.monotonicMs());
+  recovered({ snapshots }: SnapshottedShard, { marks, damaged, snapshotMs }: Recovered): void {
+    snapshots.recovered(marks, damaged, snapshotMs);
+    snapshots.triedMs = this.deps.clock.monotonicMs();
   }
 
   /** Records a shard that came from another node, which may have taken newer snapshots. */
-  async takenOver(shard: number, recovered: Recovered): Promise<void> {
-    this.recovered(shard, recovered);
-    const manifest = await this.deps.snapshotter.findNewest(shard).catch(() => undefined);
+  async takenOver(hosted: SnapshottedShard, recovered: Recovered): Promise<void> {
+    this.recovered(hosted, recovered);
+    const manifest = await this.deps.snapshotter.findNewest(hosted.shard.id).catch(() => undefined);
     if (manifest === undefined) return;
-    this.recovered(shard, { ...recovered, marks: manifest.marks, snapshotMs: manifest.timeMs });
+    this.recovered(hosted, { ...recovered, marks: manifest.marks, snapshotMs: manifest.timeMs });
     // Count from the time of the newest snapshot. Otherwise a shard that moves often would never be due for a snapshot.
     const { clock } = this.deps;
-    this.triedMs.set(shard, clock.monotonicMs() - Math.max(0, clock.now() - manifest.timeMs));
-  }
-
-  newestOf(shard: number): NewestSnapshot | undefined {
-    return this.deps.snapshotter.newestOf(shard);
+    hosted.snapshots.triedMs = clock.monotonicMs() - Math.max(0, clock.now() - manifest.timeMs);
   }
 
   /** Takes a snapshot of each serving shard that has changed. The pace also applies to the snapshot in progress. */
   async takeAll(pace: Pace): Promise<readonly SnapshotResult[]> {
     const { memory, log, snapshotter } = this.deps;
-    const shards = [...this.shards.values()].filter(({ isElsewhere }) => !isElsewhere);
+    const shards = [...this.shards.values()].filter(({ shard }) => !shard.isElsewhere);
     if (!Number.isFinite(pace.deadlineMs)) return await this.queued(shards, pace);
     if (memory.isFull) {
       // When the heap is nearly full, snapshots without pauses would make V8 collect garbage continuously, and V8 might
@@ -75,7 +69,7 @@ export class SnapshotQueue {
     }
     snapshotter.hurry(pace);
     // A shard that does not serve has no current state to capture.
-    const serving = shards.filter(({ source }) => source !== undefined);
+    const serving = shards.filter(({ shard }) => shard.source !== undefined);
     return await this.queued(serving, pace);
   }
 
@@ -86,9 +80,9 @@ export class SnapshotQueue {
   takeDue(): void {
     if (this.isTaking) return;
     const nowMs = this.deps.clock.monotonicMs();
-    const due = [...this.shards.values()].filter(({ id, source }) => {
-      const sinceMs = nowMs - (this.triedMs.get(id) ?? nowMs);
-      if ((this.pausedUntilMs.get(id) ?? 0) > nowMs) return false;
+    const due = [...this.shards.values()].filter(({ shard: { source }, snapshots }) => {
+      const sinceMs = nowMs - snapshots.triedMs;
+      if (snapshots.restUntilMs > nowMs) return false;
       return source !== undefined && isDue(this.deps.policy, source.entriesSinceSnapshot, sinceMs);
     });
     if (due.length > 0) void this.queued(due, BACKGROUND);
@@ -104,17 +98,17 @@ export class SnapshotQueue {
     await Promise.race([this.last, delay(this.deps.timers, END_MS)]);
   }
 
-  private queued(shards: readonly Shard[], pace: Pace): Promise<SnapshotResult[]> {
+  private queued(shards: readonly SnapshottedShard[], pace: Pace): Promise<SnapshotResult[]> {
     const results = this.last.then(async () => {
       this.isTaking = true;
       const results: SnapshotResult[] = [];
-      for (const shard of shards) {
-        const result = await this.deps.snapshotter.take(shard, pace);
+      for (const { shard, snapshots } of shards) {
+        const result = await this.deps.snapshotter.take(shard, snapshots, pace);
         results.push(result);
         this.deps.observer.snapshotEnded(result);
         const nowMs = this.deps.clock.monotonicMs();
-        this.triedMs.set(shard.id, nowMs);
-        this.pausedUntilMs.set(shard.id, result.type === 'abandoned' ? nowMs + REST_MS : nowMs);
+        snapshots.triedMs = nowMs;
+        snapshots.restUntilMs = result.type === 'abandoned' ? nowMs + REST_MS : nowMs;
       }
       this.isTaking = false;
       return results;

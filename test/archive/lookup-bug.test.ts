@@ -31,8 +31,8 @@ async function started(archive: MemoryArchive): Promise<TestHost> {
 
 /** Makes the next lookup of shard 0 fail with a bug. */
 function plantBugInLookups(test: TestHost): void {
-  const { archives } = test.host as unknown as { archives: Map<number, ShardArchive> };
-  const archive = archives.get(0) as ShardArchive;
+  const { shards } = test.host as unknown as { shards: Map<number, { archive: ShardArchive }> };
+  const { archive } = shards.get(0) as { archive: ShardArchive };
   const find = archive.find.bind(archive);
   archive.find = () => {
     archive.find = find;

@@ -111,9 +111,9 @@ test('every node counts a shard as unowned if its new owner cannot load it', asy
   const owner = world.living.find(({ serving }) => serving.includes(shard)) as SimulatedNode;
   const others = world.living.filter((node) => node !== owner);
   for (const { host } of others) {
-    const { shards } = host as unknown as { shards: Map<number, { open: () => void }> };
-    const one = shards.get(shard) as { open: () => void };
-    one.open = () => {
+    const { shards } = host as unknown as { shards: Map<number, { shard: { open: () => void } }> };
+    const one = shards.get(shard) as { shard: { open: () => void } };
+    one.shard.open = () => {
       throw new RecoveryError('it cannot be opened');
     };
   }

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { DAY_MS } from '../../src/base/time.js';
-import type { Shard } from '../../src/engine/shard.js';
 import { EntryCodec } from '../../src/store/format/entry-codec.js';
+import type { HostedShard } from '../../src/threads/hosted-shard.js';
 import type { Wallet } from '../../src/wallet/state/wallet.js';
 import { commands } from '../support/domain.js';
 import { MemoryWal } from '../support/memory-wal.js';
@@ -433,8 +433,8 @@ test('a bug during forgetting makes only its shard recover', async () => {
   const wal = new MemoryWal('00000000-0000-4000-8000-00000000000f', 2);
   const first = await TestHost.started({ wal });
   await first.fund('ann', 100);
-  const { shards } = first.host as unknown as { shards: Map<number, Shard> };
-  const ann = shards.get(0)?.source?.wallets.get('ann') as Wallet;
+  const { shards } = first.host as unknown as { shards: Map<number, HostedShard> };
+  const ann = shards.get(0)?.shard.source?.wallets.get('ann') as Wallet;
   ann.balance = 101;
   await first.host.takeSnapshots({ restMs: 0, deadlineMs: Number.POSITIVE_INFINITY });
   const test = await TestHost.started({ wal });

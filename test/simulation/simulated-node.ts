@@ -251,9 +251,9 @@ export class SimulatedNode {
 
   wallet(shard: number, username: string): Wallet | undefined {
     const { shards } = this.host as unknown as {
-      shards: Map<number, { findWallet(name: string): Wallet | undefined }>;
+      shards: Map<number, { shard: { findWallet(name: string): Wallet | undefined } }>;
     };
-    return shards.get(shard)?.findWallet(username);
+    return shards.get(shard)?.shard.findWallet(username);
   }
 
   kill(): void {

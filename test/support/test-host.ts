@@ -3,7 +3,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '../../src/base/logger.js';
 import type { Timers } from '../../src/base/timers.js';
-import type { Shard, ShardLimits } from '../../src/engine/shard.js';
+import type { ShardLimits } from '../../src/engine/shard.js';
 import type { Taking } from '../../src/log/follower.js';
 import { type TakeOverDeps, takeOver } from '../../src/log/take-over.js';
 import { rulesOf } from '../../src/node/settings/rules.js';
@@ -13,6 +13,7 @@ import type { EncodedEntry, Position } from '../../src/ports/wal.js';
 import type { SnapshotPolicy } from '../../src/snapshot/snapshot-policy.js';
 import type { Store } from '../../src/store/store.js';
 import type { HostObserver } from '../../src/threads/host-observer.js';
+import type { HostedShard } from '../../src/threads/hosted-shard.js';
 import { ShardHost } from '../../src/threads/shard-host.js';
 import type { MoveResult } from '../../src/threads/shards.js';
 import type { Command } from '../../src/wallet/command.js';
@@ -148,8 +149,8 @@ export class TestHost {
 
   /** Makes the next command for shard 0 trigger a bug. The shard must be serving. */
   plantBug(): void {
-    const { shards } = this.host as unknown as { shards: Map<number, Shard> };
-    const wallets = shards.get(0)?.source?.wallets as Wallets;
+    const { shards } = this.host as unknown as { shards: Map<number, HostedShard> };
+    const wallets = shards.get(0)?.shard.source?.wallets as Wallets;
     wallets.get = () => {
       throw new Error('a bug');
     };

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { systemTimers } from '../../src/base/timers.js';
-import type { Shard } from '../../src/engine/shard.js';
 import { Housekeeper } from '../../src/upkeep/housekeeper.js';
 
 const IDLE_MS = 60_000;
@@ -31,7 +30,8 @@ function kept(t: { mock: { timers: { tick(ms: number): void } } }, shards: Count
       return nowMs;
     },
   };
-  const keeper = new Housekeeper(shards as unknown as Shard[], IDLE_MS, clock, systemTimers);
+  const hosted = shards.map((shard) => ({ shard, playersDue: 0 }));
+  const keeper = new Housekeeper(hosted, IDLE_MS, clock, systemTimers);
   keeper.start();
   t.mock.timers.tick(IDLE_MS);
   keeper.stop();

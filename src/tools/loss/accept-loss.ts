@@ -8,6 +8,7 @@ import { formatLsn } from '../../ports/lsn.js';
 import { NewerFormatError, RecoveryError } from '../../ports/recovery-error.js';
 import { isPermanent } from '../../ports/retry-policy.js';
 import { type EntryFormat, type Head, isSameHead, type Owner, type Takeover } from '../../ports/wal.js';
+import { KnownSnapshots } from '../../snapshot/known-snapshots.js';
 import { IMMEDIATE, type SnapshotSubject, Snapshotter, type SnapshotterDeps } from '../../snapshot/snapshotter.js';
 import { rawEntriesAfter } from '../raw-entries.js';
 import { ToolError } from '../store-reader.js';
@@ -116,8 +117,9 @@ export async function acceptLoss({ shard, found, salvaged }: Loss, deps: AcceptL
     snapshotTaken() {},
   };
   const snapshotter = new Snapshotter({ ...deps, policy: { ...deps.policy, keep: Number.POSITIVE_INFINITY } });
-  snapshotter.recovered(shard, marks);
-  const result = await snapshotter.take(subject, IMMEDIATE);
+  const known = new KnownSnapshots();
+  known.recovered(marks);
+  const result = await snapshotter.take(subject, known, IMMEDIATE);
   if (result.type !== 'taken') {
     const why = result.type === 'abandoned' ? result.reason : 'nothing was written';
     throw new Error(`shard ${shard} could not be repaired (${formatLsn(head.lsn)}): ${why}`);

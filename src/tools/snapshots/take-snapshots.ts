@@ -1,6 +1,7 @@
 import type { OnProgress } from '../../base/progress.js';
 import { type RecoveryDeps, rebuild } from '../../log/recovery.js';
 import type { Head } from '../../ports/wal.js';
+import { KnownSnapshots } from '../../snapshot/known-snapshots.js';
 import { IMMEDIATE, type SnapshotResult, Snapshotter, type SnapshotterDeps } from '../../snapshot/snapshotter.js';
 
 /* Takes snapshots of a store on which no server is running. snapshot-overview.ts lists them. */
@@ -25,8 +26,9 @@ export async function takeSnapshots(
     const { sequence } = found.lsn;
     const place = { head: found, applied: sequence, timeMs, logBytes, entriesSinceSnapshot: tailEntries };
     const source = { wallets, totals, ...place };
-    snapshotter.recovered(id, rebuilt.marks, rebuilt.damaged);
-    results.push(await snapshotter.take({ id, source, snapshotTaken() {} }, IMMEDIATE));
+    const known = new KnownSnapshots();
+    known.recovered(rebuilt.marks, rebuilt.damaged);
+    results.push(await snapshotter.take({ id, source, snapshotTaken() {} }, known, IMMEDIATE));
   }
   return results;
 }
