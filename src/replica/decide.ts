@@ -51,7 +51,7 @@ function asOwner(replica: Replica, facts: Facts): Outcome {
     case 'recovering':
       return [waiting(replica, 'recovery'), []];
     default:
-      return [waiting(replica, 'nothing'), []];
+      return [waiting(replica, facts.local.pendingAppendMs >= TIMERS.stuck.ms ? 'pending-appends' : 'nothing'), []];
   }
 }
 

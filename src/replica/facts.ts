@@ -31,7 +31,7 @@ export interface Facts {
   /** True once the registry has an assignment. */
   readonly isPlanned: boolean;
   readonly role: Role;
-  readonly local: Pick<ShardStatus, 'state' | 'head' | 'pendingAppendMs' | 'lacksNames'>;
+  readonly local: Pick<ShardStatus, 'state' | 'head' | 'pendingAppendMs' | 'lacksNames' | 'reason'>;
   readonly holder: Holder;
   /** The newest head that was read; undefined if the last read failed. */
   readonly head: Head | undefined;

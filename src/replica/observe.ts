@@ -39,6 +39,7 @@ export function observe(replica: Replica, facts: Facts): Outcome {
       epoch !== undefined ||
       (replica.isHeld && (state === 'recovering' || state === 'paused') && local.state !== 'fenced'),
     lostUntilMs: isLost ? nowMs + TIMERS.lost.ms : replica.lostUntilMs,
+    problem: state === 'stopped' ? (local.reason ?? replica.problem) : replica.problem,
     releasedEpoch: epoch === undefined ? replica.releasedEpoch : undefined,
   });
   if (epoch === replica.epoch) return [next, []];

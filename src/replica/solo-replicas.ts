@@ -1,17 +1,17 @@
 import type { Clock } from '../base/clock.js';
 import type { ShardStatus } from '../threads/shards.js';
 import { type Explanation, explain } from './explain.js';
-import { stateOf } from './observe.js';
-import { become, waitFor } from './outcome.js';
-import { type Cause, newReplica, type Replica, type ReplicaState } from './replica.js';
-
-const CAUSES: Partial<Record<ReplicaState, Cause>> = { recovering: 'recovery', stopped: 'operator' };
+import type { Facts } from './facts.js';
+import { newReplica, type Replica } from './replica.js';
+import { transition } from './transition.js';
 
 /**
- * Replicas of a node without a cluster. Their threads act on their own, so the states are only observed, for operators.
+ * Replicas of a node without a cluster: every shard is assigned to this node, and there are no peers. The threads take
+ * their shards over on their own, so the effects are dropped. The replicas explain the shards to operators.
  */
 export class SoloReplicas {
-  private readonly replicas = new Map<number, Replica>();
+  /** In the order of the shards. */
+  private replicas: readonly Replica[] = [];
 
   constructor(
     private readonly status: () => readonly ShardStatus[],
@@ -21,12 +21,9 @@ export class SoloReplicas {
   /** Must be called periodically, because a state counts from the first call that observes it. */
   tick(): void {
     const nowMs = this.clock.monotonicMs();
-    for (const { shard, state: local, reason } of this.status()) {
-      const replica = this.replicas.get(shard) ?? newReplica(shard, nowMs);
-      const state = stateOf(local);
-      const wait = waitFor(CAUSES[state] ?? 'nothing');
-      this.replicas.set(shard, become(replica, state, nowMs, { wait, problem: reason }));
-    }
+    this.replicas = this.status().map((local, i) =>
+      soloTick(this.replicas[i] ?? newReplica(local.shard, nowMs), local, nowMs),
+    );
   }
 
   /** The explanation of each shard. */
@@ -34,6 +31,35 @@ export class SoloReplicas {
     this.tick();
     const nowMs = this.clock.monotonicMs();
     const aheadMs = this.clock.now() - nowMs;
-    return [...this.replicas.values()].map((replica) => explain(replica, nowMs, aheadMs, (tag) => tag));
+    return this.replicas.map((replica) => explain(replica, nowMs, aheadMs, (tag) => tag));
   }
+}
+
+/** Computes a replica after a tick on a node without a cluster. */
+export function soloTick(replica: Replica, local: Facts['local'], nowMs: number): Replica {
+  const [next] = transition(
+    replica,
+    { type: 'tick' },
+    {
+      nowMs,
+      me: '',
+      isPlanned: true,
+      role: 'owner',
+      local,
+      holder: 'me',
+      head: undefined,
+      holderName: '',
+      isLogIdle: false,
+      acknowledged: undefined,
+      recorded: undefined,
+      newOwner: undefined,
+      hasOtherTaker: false,
+      isUnserved: false,
+      isOwnerSuspect: false,
+      loadsOwn: false,
+      isClockSane: true,
+      mayHandOver: false,
+    },
+  );
+  return next;
 }

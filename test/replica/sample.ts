@@ -30,7 +30,7 @@ export function quietFacts(local: ShardState = 'away'): Facts {
     me: tagNamed('a'),
     isPlanned: true,
     role: 'owner',
-    local: { state: local, head: undefined, pendingAppendMs: 0, lacksNames: false },
+    local: { state: local, head: undefined, pendingAppendMs: 0, lacksNames: false, reason: undefined },
     holder: 'unknown',
     head: undefined,
     holderName: 'b',

@@ -5,6 +5,7 @@ import { explain } from '../../src/replica/explain.js';
 import type { Facts, Holder, Role } from '../../src/replica/facts.js';
 import type { Input } from '../../src/replica/input.js';
 import { newReplica, type Replica } from '../../src/replica/replica.js';
+import { soloTick } from '../../src/replica/solo-replicas.js';
 import { transition } from '../../src/replica/transition.js';
 import type { MoveResult } from '../../src/threads/shards.js';
 import { effectText, headFrom, nameOf, quietFacts, SHARD, tagNamed } from './sample.js';
@@ -20,6 +21,7 @@ const FACTS: Readonly<Record<string, (facts: Facts, value: string) => Partial<Fa
   planned: (_, value) => ({ isPlanned: value === 'yes' }),
   thread: (facts, state) => ({ local: { ...facts.local, state: state as ShardState } }),
   here: (facts, head) => ({ local: { ...facts.local, head: head === 'none' ? undefined : headFrom(head) } }),
+  reason: (facts, words) => ({ local: { ...facts.local, reason: words.replaceAll('_', ' ') } }),
   pending: (facts, ms) => ({ local: { ...facts.local, pendingAppendMs: Number(ms) } }),
   filter: (facts, value) => ({ local: { ...facts.local, lacksNames: value === 'missing' } }),
   holder: (_, holder) => ({ holder: holder as Holder }),
@@ -48,6 +50,8 @@ class Stage {
   private replica: Replica = newReplica(SHARD, 0);
   private facts: Facts = quietFacts();
   private lines: string[] = [];
+  /** True if the node has no cluster. */
+  private isAlone = false;
 
   /** Plays the commands of one block, and returns what the replica does. */
   play(commands: Words): string {
@@ -62,6 +66,9 @@ class Stage {
     switch (action) {
       case 'facts':
         for (const word of words) this.set(word);
+        return;
+      case 'alone':
+        this.isAlone = true;
         return;
       case 'wait':
         this.wait(Number(words[0]));
@@ -92,6 +99,10 @@ class Stage {
   }
 
   private run(input: Input): void {
+    if (this.isAlone) {
+      this.replica = soloTick(this.replica, this.facts.local, this.facts.nowMs);
+      return;
+    }
     const [replica, effects] = transition(this.replica, input, this.facts);
     this.replica = replica;
     this.lines.push(...effects.map((effect: Effect) => effectText(effect)));
