@@ -16,7 +16,7 @@ import { lossAcceptedSince } from './accepted-loss.js';
 import { type LogReaderDeps, type ReadEntry, readLog } from './log-reader.js';
 import { mustHaveArchive, type Recovered, type RecoveryDeps, rebuild } from './recovery.js';
 import { Replay } from './replay.js';
-import { FencedError, makeFenceOver, type TakeOverDeps } from './take-over.js';
+import { FencedError, headOf, makeFenceOver, type TakeOverDeps } from './take-over.js';
 import { timelyAppend } from './timely-append.js';
 import { type OwnTail, writeFence } from './write-fence.js';
 
@@ -25,6 +25,18 @@ export interface FollowedLog {
   readonly shard: number;
   /** The head of the log before its very first entry. */
   readonly genesis: Head;
+  /** True if the log may lack this node's newest acknowledged entry for now, because another node may append it again. */
+  readonly mayBeShort: boolean;
+  /** The fence that this process has already written to the log. */
+  readonly fence?: Takeover | undefined;
+}
+
+/** A log that belongs to this process. */
+export interface OwnLog {
+  /** The prefix of the nonces of this process. */
+  readonly tag: string;
+  /** The fence that this process has already written to the log; undefined if a new one is needed. */
+  readonly fence: Takeover | undefined;
 }
 
 /** Conditions under which a node may fence a shard's log. */
@@ -38,6 +50,8 @@ export interface Taking {
    * acknowledge entries newer than `acknowledged`. Infinity without an offer.
    */
   readonly untilMs: number;
+  /** Set if the log must belong to this process. An entry of another owner is then never fenced. */
+  readonly own?: OwnLog;
 }
 
 /**
@@ -104,15 +118,15 @@ export class Follower implements OwnTail {
 
   /**
    * Loads the newest snapshot and the current log, and starts to follow the log. Rejects with a `RecoveryError` if this
-   * is impossible. The log may end before this node's newest acknowledged entry, because its owner or another follower
-   * may append the missing entries again.
+   * is impossible.
    */
-  static async begin({ shard, genesis }: FollowedLog, deps: RecoveryDeps): Promise<Follower> {
-    const found = await deps.wal.head(shard);
+  static async begin({ shard, genesis, mayBeShort, fence }: FollowedLog, deps: RecoveryDeps): Promise<Follower> {
+    const target = await headOf(shard, deps);
+    const found = fence !== undefined && isSameHead(target, fence.entry.head) ? fence.previous : target;
+    const what = { shard, genesis, found, target };
     const acknowledged = deps.acknowledged(shard);
-    const isShort = acknowledged !== undefined && acknowledged.lsn.sequence > found.lsn.sequence;
-    const what = { shard, genesis, found, target: found };
-    if (!isShort) return new Follower(shard, await rebuild(what, deps));
+    const isShort = acknowledged !== undefined && acknowledged.lsn.sequence > target.lsn.sequence;
+    if (!isShort || !mayBeShort) return new Follower(shard, await rebuild(what, deps));
     return new Follower(shard, await rebuild(what, { ...deps, acknowledged: () => undefined }), acknowledged);
   }
 
@@ -195,7 +209,7 @@ export class Follower implements OwnTail {
    * these errors.
    */
   takeOver(
-    { over, acknowledged, untilMs }: Taking,
+    { over, acknowledged, untilMs, own }: Taking,
     deps: Reader & TakeOverDeps & Pick<RecoveryDeps, 'hasArchive'>,
     yieldTurn: () => Promise<void>,
   ): Promise<TakenOver> {
@@ -211,12 +225,16 @@ export class Follower implements OwnTail {
         const isAccepted = await lossAcceptedSince(acknowledged.lsn.epoch, shard, previous, deps);
         if (!isAccepted) throw new MissingEntryError(shard, previous, acknowledged);
       }
+      if (own !== undefined) this.checkOwn(own, found);
       // Rounds may have left memory since this node began to follow the log.
       mustHaveArchive(shard, this.from.totals, deps);
-      const takeover: Takeover = makeFenceOver(shard, previous, timeMs, deps);
-      const healed = await writeFence(takeover, this, { ...deps, wal: timelyAppend(deps.wal, untilMs, deps.clock) });
+      const takeover: Takeover = own?.fence ?? makeFenceOver(shard, previous, timeMs, deps);
       const { entry } = takeover;
-      this.take({ entry: deps.format.decode(entry.bytes), bytes: entry.bytes });
+      let healed = 0;
+      if (!isSameHead(found, entry.head)) {
+        healed = await writeFence(takeover, this, { ...deps, wal: timelyAppend(deps.wal, untilMs, deps.clock) });
+      }
+      if (!isSameHead(this.head, entry.head)) this.take({ entry: deps.format.decode(entry.bytes), bytes: entry.bytes });
       this.end();
       return { recovered: this.reached(), healed };
     });
@@ -227,6 +245,19 @@ export class Follower implements OwnTail {
 
   end(): void {
     this.isOver = true;
+  }
+
+  /** Throws unless the log ends in an entry of this process: in the fence that it has written, or before that fence. */
+  private checkOwn({ tag, fence }: OwnLog, found: Head): void {
+    const { shard, head } = this;
+    const isOurs =
+      fence === undefined
+        ? head.nonce.startsWith(tag)
+        : isSameHead(head, fence.entry.head) || isSameHead(head, fence.previous);
+    if (isOurs) return;
+    if (fence === undefined || head.lsn.sequence >= fence.previous.lsn.sequence) throw new FencedError(shard, found);
+    const [at, to] = [formatLsn(head.lsn), formatLsn(fence.entry.head.lsn)];
+    throw new LossError(`the log of shard ${shard} ends at ${at}, and lacks entries before the fence ${to}`);
   }
 
   private async readToEnd(deps: LogReaderDeps, yieldTurn: () => Promise<void>): Promise<number> {

@@ -5,7 +5,7 @@ import { formatLsn, isSameLsn } from '../ports/lsn.js';
 import { LossError, RecoveryError, ShortLogError } from '../ports/recovery-error.js';
 import { type RetryPolicy, withRetries } from '../ports/retry-policy.js';
 import type { LogMark, SnapshotFormat, SnapshotStore } from '../ports/snapshot-store.js';
-import { type EntryFormat, type Head, isAt, isSameHead, type Position, type Takeover, type Wal } from '../ports/wal.js';
+import { type EntryFormat, type Head, isAt, isSameHead, type Position, type Wal } from '../ports/wal.js';
 import { formatMark } from '../wallet/archive-mark.js';
 import { checkWallet } from '../wallet/invariants.js';
 import type { TableSizes } from '../wallet/state/tables.js';
@@ -64,18 +64,13 @@ interface Beginning {
   readonly damaged: readonly string[];
 }
 
-/** Rebuilds a shard that has been taken over. The replay ends with the shard's own fence. */
-export async function recover({ shard, previous, entry }: Takeover, genesis: Head, deps: RecoveryDeps) {
-  return await rebuild({ shard, genesis, found: previous, target: entry.head }, deps);
-}
-
 type Yield = () => Promise<void>;
 
 /** Input of a rebuild. */
 export interface Rebuild {
   readonly shard: number;
   readonly genesis: Head;
-  /** The log's head when the rebuild began. After a takeover, this is the head before the fence. */
+  /** The log's head when the rebuild began, or the head before the fence if this process had written one. */
   readonly found: Head;
   /** The target of the replay: `found`, or the fence after it. */
   readonly target: Head;

@@ -2,17 +2,16 @@ import type { Clock } from '../base/clock.js';
 import { formatLsn } from '../ports/lsn.js';
 import { RecoveryError } from '../ports/recovery-error.js';
 import { type RetryPolicy, withRetries } from '../ports/retry-policy.js';
-import {
-  type Append,
-  type AppendOutcome,
-  appendOf,
-  type EncodedEntry,
-  type EntryFormat,
-  type Head,
-  type MakeFence,
-  type Owner,
-  type Takeover,
-  type Wal,
+import type {
+  Append,
+  AppendOutcome,
+  EncodedEntry,
+  EntryFormat,
+  Head,
+  MakeFence,
+  Owner,
+  Takeover,
+  Wal,
 } from '../ports/wal.js';
 import { newestTimeOf } from './log-reader.js';
 import { fenceTimeMs } from './log-time.js';
@@ -55,24 +54,6 @@ export async function takeOver(shards: readonly number[], deps: TakeOverDeps): P
 }
 
 /**
- * Fences shards that this process already owns, after one of its threads has died. Begins a new epoch, so that no
- * append of the old epoch can still succeed. `heads` are the heads that this owner knows. Throws a `FencedError` if a
- * log has a different head.
- */
-export async function fenceAgain(heads: ReadonlyMap<number, Head>, deps: TakeOverDeps): Promise<readonly Takeover[]> {
-  const fences: Takeover[] = [];
-  for (const [shard, previous] of heads) {
-    const newestMs = await timeOfNewest(shard, previous, deps);
-    fences.push(makeFenceOver(shard, previous, newestMs, deps));
-  }
-  const outcomes = await appendWithRetries(fences.map(appendOf), deps);
-  outcomes.forEach((outcome, i) => {
-    if (outcome.type === 'conflict') throw new FencedError((fences[i] as Takeover).shard, outcome.head);
-  });
-  return fences;
-}
-
-/**
  * Retries until every append has succeeded or conflicted. Each retry sends the same bytes. If an entry is already in
  * the log, its outcome is `duplicate`.
  */
@@ -98,7 +79,7 @@ export function makeFenceOver(shard: number, previous: Head, newestMs: number, d
 }
 
 /** The current head of a log. */
-export async function headOf(shard: number, deps: TakeOverDeps): Promise<Head> {
+export async function headOf(shard: number, deps: RetryPolicy & { readonly wal: Pick<Wal, 'head'> }): Promise<Head> {
   return await withRetries('read the head', deps, () => deps.wal.head(shard));
 }
 
@@ -124,14 +105,6 @@ function encodeFence(shard: number, previous: Head, newestMs: number, deps: Take
   const timeMs = fenceTimeMs(nowMs, newestMs, deps.isClockConfirmed?.(nowMs) === true);
   deps.onFound?.(newestMs);
   return deps.format.encodeFence({ shard, lsn, nonce: deps.newNonce(), previous, timeMs }, deps.owner);
-}
-
-async function timeOfNewest(shard: number, head: Head, deps: TakeOverDeps): Promise<number> {
-  if (head.lsn.sequence === 0) return 0;
-  const before = { epoch: head.lsn.epoch, sequence: head.lsn.sequence - 1 };
-  const [newest] = await withRetries('read the log', deps, () => deps.wal.read(shard, before, 1));
-  if (newest === undefined) throw new RecoveryError(`the log of shard ${shard} lacks its newest entry`);
-  return timeOf(newest, deps);
 }
 
 /**

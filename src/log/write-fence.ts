@@ -10,7 +10,7 @@ import {
   type Wal,
 } from '../ports/wal.js';
 import { PIECE_ENTRIES } from './recent-entries.js';
-import { appendWithRetries, FencedError } from './take-over.js';
+import { appendWithRetries, FencedError, headOf } from './take-over.js';
 
 /** The newest entries of a log, as kept by its owner. */
 export interface OwnTail {
@@ -39,7 +39,23 @@ export async function writeFence(
     if (missing === undefined) throw new FencedError(fenced.shard, found);
     append = missing.length === 0 ? appendOf(fenced) : { ...append, expected: found, entries: missing };
   }
-  throw new RecoveryError(`the log of shard ${fenced.shard} keeps losing its newest entries`);
+  throw keepsLosing(fenced.shard);
+}
+
+/** Appends entries of `tail` again that the log has lost, with the same bytes. Resolves to their number. */
+export async function appendLost(
+  shard: number,
+  tail: OwnTail,
+  deps: RetryPolicy & { readonly wal: Pick<Wal, 'append' | 'head'> },
+): Promise<number> {
+  let expected = await headOf(shard, deps);
+  for (let round = 1; round <= ATTEMPTS_MAX; round++) {
+    const entries = tail.findEntriesAfter(expected) ?? [];
+    const found = await conflictOf({ shard, expected, entries }, deps);
+    if (found === undefined) return entries.length;
+    expected = found;
+  }
+  throw keepsLosing(shard);
 }
 
 /**
@@ -51,9 +67,10 @@ export function findMissing(head: Head, fenced: Takeover, tail: OwnTail): readon
   if (isSameHead(head, entry.head)) return [];
   if (isSameHead(head, previous)) return [entry];
   const lost = tail.findEntriesAfter(head);
-  const newest = lost?.at(-1);
-  // The entry before the fence may have become durable without its owner's knowledge.
-  return lost !== undefined && newest !== undefined && isSameHead(newest.head, previous) ? [...lost, entry] : undefined;
+  const newest = lost?.at(-1)?.head;
+  if (lost === undefined || newest === undefined) return undefined;
+  if (isSameHead(newest, entry.head)) return lost;
+  return isSameHead(newest, previous) ? [...lost, entry] : undefined;
 }
 
 /** The log's head if it differs from `expected`; undefined once all entries are in the log. */
@@ -69,4 +86,8 @@ async function conflictOf(
     before = (piece.at(-1) as EncodedEntry).head;
   }
   return undefined;
+}
+
+function keepsLosing(shard: number): RecoveryError {
+  return new RecoveryError(`the log of shard ${shard} keeps losing its newest entries`);
 }

@@ -15,6 +15,7 @@ import type { SentCallback } from '../callback/sent-callback.js';
 import { GroupCommit } from '../engine/group-commit.js';
 import { Shard, type ShardLimits, type ShardMeasures } from '../engine/shard.js';
 import { hasEntry } from '../log/log-reader.js';
+import type { Recovered } from '../log/recovery.js';
 import type { Archive } from '../ports/archive.js';
 import type { KeyFile } from '../ports/key-file.js';
 import type { LogConsumers } from '../ports/log-consumers.js';
@@ -190,36 +191,18 @@ export class ShardHost implements ThreadShards {
       beforePublish: async (shard) => await this.shards.get(shard)?.archive?.writeFile(),
     });
     this.snapshots = new SnapshotQueue(this.shards, { ...deps, snapshotter, clock });
-    const hasArchive = deps.archive !== undefined;
     this.firstEndpoints = new FirstEndpoints(deps.replayWindowMs, currentHashKey(), deps.clock.monotonicMs());
-    this.restarts = new ShardRestarts(this.shards, {
+    const taking = {
       ...deps,
-      hasArchive,
-      // Restart budgets measure real time, whereas logs use the steady clock.
+      hasArchive: deps.archive !== undefined,
       realClock: deps.clock,
       clock,
       delay: delayed,
       yieldTurn,
-      onRecovered: (hosted, recovered) => {
-        this.snapshots.recovered(hosted, recovered);
-        // A shard that recovers later already has its archive's keys.
-        if (!this.hasBegun) void hosted.archive?.load(recovered.left);
-      },
-      orphans: this.orphans,
-    });
-    this.moves = deps.isShared
-      ? new ShardMoves(this.shards, {
-          ...deps,
-          hasArchive,
-          clock,
-          delay: delayed,
-          yieldTurn,
-          onRecovered: (hosted, recovered) => {
-            hosted.archive?.takeOver(recovered.left);
-            void this.snapshots.takenOver(hosted, recovered);
-          },
-        })
-      : undefined;
+      onTaken: this.taken.bind(this),
+    };
+    this.restarts = new ShardRestarts(this.shards, { ...taking, orphans: this.orphans });
+    this.moves = deps.isShared ? new ShardMoves(this.shards, taking) : undefined;
     const { archive } = deps;
     const archived: [Shard, ShardArchive][] = [];
     for (const id of shardIds) {
@@ -267,7 +250,7 @@ export class ShardHost implements ThreadShards {
   /**
    * Starts a thread that replaces a dead one. It takes over only shards that this process still owns; a shard that
    * another process has taken over in the meantime stays there. `acknowledged` contains the newest entries whose
-   * answers have left this process. Rejects if a log ends before one of them, because the lost entries cannot be
+   * answers have left this process. A shard whose log ends before its entry stops, because the lost entries cannot be
    * restored. During an outage, waits until it ends.
    */
   async resume(acknowledged: ReadonlyMap<number, Lsn>): Promise<void> {
@@ -282,6 +265,17 @@ export class ShardHost implements ThreadShards {
     this.housekeeper.start();
     this.archiver.start();
     this.moves?.start();
+  }
+
+  private taken(hosted: HostedShard, recovered: Recovered, wasStandby: boolean): void {
+    if (wasStandby) {
+      hosted.archive?.takeOver(recovered.left);
+      void this.snapshots.takenOver(hosted, recovered);
+      return;
+    }
+    this.snapshots.recovered(hosted, recovered);
+    // A shard that is taken over again later already has its archive's keys.
+    if (!this.hasBegun) void hosted.archive?.load(recovered.left);
   }
 
   move(move: Move): Promise<MoveResult> {

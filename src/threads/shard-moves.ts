@@ -3,21 +3,18 @@ import { messageOf } from '../base/message-of.js';
 import type { Cancel, Timers } from '../base/timers.js';
 import type { Shard } from '../engine/shard.js';
 import { Follower, MissingEntryError, type Taking } from '../log/follower.js';
-import type { Recovered, RecoveryDeps } from '../log/recovery.js';
-import { FencedError, type TakeOverDeps } from '../log/take-over.js';
+import { FencedError } from '../log/take-over.js';
 import { OverdueError } from '../log/timely-append.js';
 import { ATTEMPTS_AT_START, isPermanent } from '../ports/retry-policy.js';
 import type { Head } from '../ports/wal.js';
-import type { HostObserver } from './host-observer.js';
 import type { HostedShard, Load } from './hosted-shard.js';
 import { HANDOVER_MS, type Move, type MoveResult } from './shards.js';
+import { type TakeShardDeps, takeShard } from './take-shard.js';
 
-export interface MoveDeps extends Omit<RecoveryDeps & TakeOverDeps, 'attemptsMax'> {
+export interface MoveDeps extends Omit<TakeShardDeps, 'attemptsMax'> {
   readonly genesis: (shard: number) => Head;
   readonly timers: Timers;
   readonly memory: { readonly isFull: boolean };
-  readonly observer: HostObserver;
-  readonly onRecovered: (hosted: HostedShard, recovered: Recovered) => void;
 }
 
 /** Polling interval for the logs of followed shards. */
@@ -47,7 +44,7 @@ const DONE: MoveResult = { type: 'done' };
 
 /** Moves shards between nodes, for the shards of one thread. */
 export class ShardMoves {
-  private readonly deps: RecoveryDeps & TakeOverDeps & MoveDeps;
+  private readonly deps: TakeShardDeps & MoveDeps;
   private stopFollowing: Cancel = () => {};
   private isReading = false;
   private round = 0;
@@ -146,7 +143,7 @@ export class ShardMoves {
       const { id } = shard;
       const { yieldTurn, delay } = this.deps;
       const deps = { ...this.deps, yieldTurn: () => (this.isAnyAwaited ? yieldTurn() : delay(REST_MS)) };
-      const follower = await Follower.begin({ shard: id, genesis: this.deps.genesis(id) }, deps);
+      const follower = await Follower.begin({ shard: id, genesis: this.deps.genesis(id), mayBeShort: true }, deps);
       if (shard.state === 'away') shard.follow(follower);
       return DONE;
     } finally {
@@ -177,16 +174,7 @@ export class ShardMoves {
     await this.follow(hosted, true);
     const follower = must(shard.currentFollower, 'what was warmed follows');
     try {
-      const { recovered, healed } = await follower.takeOver(taking, this.deps, this.deps.yieldTurn);
-      if (healed > 0) {
-        this.deps.observer.healed(shard.id, healed);
-        const at = { code: 'entries-reappended', shard: shard.id, lost: healed };
-        this.deps.log.warn(at, 'store lost acknowledged entries, appending them again');
-      }
-      if (shard.currentFollower !== follower) throw new Error('the shard was unloaded while it was being taken over');
-      shard.open(recovered);
-      this.deps.onRecovered(hosted, recovered);
-      return { type: 'taken', head: recovered.head };
+      return { type: 'taken', head: await takeShard(hosted, follower, taking, this.deps) };
     } catch (error) {
       // The entries that have been read do not lead to the log's current content, but a snapshot may. Unload the shard,
       // so that it is loaded again from the snapshot.

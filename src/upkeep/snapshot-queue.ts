@@ -3,8 +3,8 @@ import type { Logger } from '../base/logger.js';
 import { delay, type Timers } from '../base/timers.js';
 import type { Shard } from '../engine/shard.js';
 import type { Recovered } from '../log/recovery.js';
-import { isDue, type SnapshotPolicy } from '../snapshot/snapshot-policy.js';
 import type { KnownSnapshots } from '../snapshot/known-snapshots.js';
+import { isDue, type SnapshotPolicy } from '../snapshot/snapshot-policy.js';
 import { BACKGROUND, type Pace, type SnapshotResult, type Snapshotter } from '../snapshot/snapshotter.js';
 
 /** A shard of the thread, with its snapshots. */

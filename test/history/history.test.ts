@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { Unpackr } from 'msgpackr';
-import { recover } from '../../src/log/recovery.js';
+import { rebuild } from '../../src/log/recovery.js';
 import type { EncodedEntry, Entry, Head } from '../../src/ports/wal.js';
 import { type EntryCodec, encodeHead, HEADER_LENGTH } from '../../src/store/format/entry-codec.js';
 import { ENDPOINT_NUMBER } from '../../src/store/format/event-codec.js';
@@ -221,7 +221,7 @@ async function replayed({ meta, codec, logs }: StoredHistory): Promise<Wallets[]
     wal.intrude(shard, { shard, expected: genesis, entries: sealed });
     const newest = sealed.at(-1) as EncodedEntry;
     assert.deepEqual(newest.head, head);
-    shards.push((await recover({ shard, previous: genesis, entry: newest }, genesis, deps)).wallets);
+    shards.push((await rebuild({ shard, genesis, found: genesis, target: newest.head }, deps)).wallets);
   }
   return shards;
 }

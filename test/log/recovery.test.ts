@@ -106,7 +106,7 @@ test('of two simultaneous starts, one serves all shards and the other none', asy
     );
     await turns(5);
     assert.deepEqual(hosts[winner]?.fenced, []);
-    assert.equal(hosts[1 - winner]?.fenced.length, 1);
+    assert.ok(hosts[1 - winner]?.fenced.some(({ shard }) => shard === 0));
   }
 });
 

@@ -522,11 +522,11 @@ const LOG: readonly Row[] = [
   ],
   [
     'a thread that comes back fences another owner',
-    'src/log/take-over.ts',
-    "if (outcome.type === 'conflict')",
-    'if (false)',
+    'src/log/follower.ts',
+    'if (isOurs)',
+    'if (true)',
     'test/engine/resume.test.ts',
-    "the dead thread's last append may arrive before the replacement's fence",
+    'a replacement thread gives way to another owner',
   ],
   [
     'a fence begins no epoch',
@@ -557,8 +557,8 @@ const LOG: readonly Row[] = [
     'src/log/write-fence.ts',
     'if (isSameHead(head, entry.head))',
     'if (false)',
-    'test/log/lost-tail.test.ts',
-    'a fence that is missing for only a moment stops no shard',
+    'test/log/write-fence.test.ts',
+    'a fence that an earlier attempt wrote is confirmed with the same bytes',
   ],
   [
     'a fence is sent after its deadline',
