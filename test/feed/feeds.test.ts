@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { FeedEvent } from '../../src/feed/event.js';
 import type { Feed, FeedAnswer, FeedRequest, LostEntries } from '../../src/feed/request.js';
+import type { Head } from '../../src/ports/wal.js';
 import { Feeds } from '../../src/tools/feed/feeds.js';
 import { commands } from '../support/domain.js';
 import { WrittenStore } from '../tools/written-store.js';
@@ -169,6 +170,31 @@ describe('reading a feed', () => {
     feeds.records.settleError = undefined;
     await feeds.read('crm');
     assert.deepEqual(feeds.records.settled, [0, 1, 2]);
+  });
+
+  test('entries that a failover loses during a read are not shown', async () => {
+    const store = await playedStore();
+    const feeds = new FeedsUnderTest(store);
+    await feeds.create('crm');
+    const { next } = await feeds.read('crm');
+    await play(store, 1, 100);
+    const read = store.wal.read.bind(store.wal);
+    const settle = feeds.records.settle.bind(feeds.records);
+    feeds.records.settle = async (shards) => {
+      await settle(shards);
+      store.wal.read = async (...given) => (await read(...given)).filter((bytes) => !isLost(bytes));
+    };
+    const heads = await Promise.all([0, 1, 2].map((shard) => store.wal.head(shard)));
+    const isLost = (bytes: Buffer) => {
+      const { shard, lsn } = store.reader.format.decodeHeader(bytes);
+      return lsn.sequence === heads[shard]?.lsn.sequence;
+    };
+    store.wal.head = async (shard) => ({ ...(heads[shard] as Head), lsn: { epoch: 1, sequence: 1 } });
+    const answer = await feeds.ask({ type: 'read', name: 'crm', after: next, limit: 3, waitMs: 0 });
+    assert.equal(answer.type, 'failed');
+    store.wal.read = read;
+    feeds.records.settle = settle;
+    assert.equal((await feeds.read('crm', next)).events.length, 2 * PLAYERS.length);
   });
 
   test('a shard that cannot be loaded does not keep the others from loading', async () => {

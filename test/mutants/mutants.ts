@@ -1336,6 +1336,14 @@ const FEED: readonly Row[] = [
     'test/feed/feeds.test.ts',
     'pages of any size contain every event once, in the order of each player',
   ],
+  [
+    'a page has an entry that a failover lost while the page was read',
+    'src/tools/feed/feed-reader.ts',
+    'await Promise.all(moved.map((cursor) => this.confirm(cursor)));',
+    '',
+    'test/feed/feeds.test.ts',
+    'entries that a failover loses during a read are not shown',
+  ],
 ];
 
 const ROWS = [...WALLET, ...SHARD, ...LOG, ...SNAPSHOTS, ...ARCHIVE, ...CLUSTER, ...REDIS, ...LINKS, ...FEED];

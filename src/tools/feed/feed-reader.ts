@@ -2,7 +2,8 @@ import { type FeedSource, feedEventsOf } from '../../feed/events-of.js';
 import { type FeedFilter, passes } from '../../feed/filter.js';
 import type { FeedPosition } from '../../feed/position.js';
 import type { LostEntries } from '../../feed/request.js';
-import type { Entry, Head } from '../../ports/wal.js';
+import { formatLsn } from '../../ports/lsn.js';
+import { type Entry, type Head, isAt } from '../../ports/wal.js';
 import { predecessorOf, type StoreReader, shardsOf } from '../store-reader.js';
 import { ShardCurrencies } from './shard-currencies.js';
 import { ShardCursor } from './shard-cursor.js';
@@ -61,7 +62,9 @@ export class FeedReader {
       if (cursor.waiting === undefined) open.delete(cursor);
     }
     const next = cursors.map(({ place }) => place);
-    await this.settle(shardsOf(this.reader).filter((shard) => isMoved(position, next, shard)));
+    const moved = cursors.filter(({ shard }) => isMoved(position, next, shard));
+    await this.settle(moved.map(({ shard }) => shard));
+    await Promise.all(moved.map((cursor) => this.confirm(cursor)));
     return { events, next, lost: cursors.flatMap(({ lost }) => lost), hasMore: open.size > 0 };
   }
 
@@ -110,6 +113,21 @@ export class FeedReader {
 
   private heads(): Promise<Head[]> {
     return Promise.all(shardsOf(this.reader).map((shard) => this.reader.wal.head(shard)));
+  }
+
+  /**
+   * Throws if the log has lost the newest entry that was taken: a master failed over between the read and `settle`, which
+   * then waited for the replicas of its successor.
+   */
+  private async confirm({ shard, newest }: ShardCursor): Promise<void> {
+    if (newest === undefined) return;
+    const { wal, format } = this.reader;
+    const { epoch, sequence } = newest.lsn;
+    const [bytes] = await wal.read(shard, { epoch, sequence: sequence - 1 }, 1);
+    const found = bytes === undefined ? await wal.head(shard) : format.decodeHeader(bytes).head;
+    // A later entry is found if the log was trimmed in the meantime.
+    if (isAt(found, newest) || found.lsn.sequence > sequence) return;
+    throw new Error(`the log of shard ${shard} has lost the entry ${formatLsn(newest.lsn)}, which was read`);
   }
 
   /** Takes wanted events of the waiting entry, and passes the entry unless more than `limit` are wanted. */

@@ -38,6 +38,11 @@ export class ShardCursor {
     return head === undefined ? this.start : { lsn: head.lsn, checksum: head.checksum, items };
   }
 
+  /** The newest entry of which items were taken; undefined until the log has been read. */
+  get newest(): Head | undefined {
+    return this.items > 0 ? this.waiting?.head : this.head;
+  }
+
   /** Reads the next entry, unless one is waiting. If none is waiting afterwards, the log has no more. */
   async fill(): Promise<void> {
     if (this.waiting !== undefined || this.isAtEnd) return;
