@@ -35,6 +35,8 @@ export interface Plan {
   readonly memoryMs: number | undefined;
   /** Number of days for which IDs are remembered; undefined if longer than any run. */
   readonly retentionDays: number | undefined;
+  /** True if a consumer reads the event feed. */
+  readonly hasConsumer: boolean;
   /** Number of simultaneous players. */
   readonly gamblers: number;
   /** Maximum pause between two messages. */
@@ -59,8 +61,11 @@ const REST_SPREAD = 50;
 /** Modifies the seed for a separate random stream, so that the seed's other draws stay the same. */
 const MONTHS_CHANCE = 0x1b873593;
 const SETTINGS_CHANCE = 0x2c1b3c6d;
+const CONSUMER_CHANCE = 0x3f84d5b5;
 /** Kinds of faults in a contested plan, with the average time between two of a kind, in milliseconds. */
 const CONTESTED: Readonly<Record<string, number>> = { move: 100, 'cut-store': 1500, slow: 2000 };
+/** The same for a plan in which masters lose entries whose owners end. */
+const LOSING: Readonly<Record<string, number>> = { 'fail-over': 4000, slow: 1000, kill: 1500 };
 
 /**
  * Derives a plan from a seed. Time leaps only with `hasMonths`, because otherwise the checker reports an error if a
@@ -84,6 +89,7 @@ export function planOf(seed: number, operations: number, hasMonths = false): Pla
     settings: drawnSettings(new Random(seed ^ SETTINGS_CHANCE)),
     memoryMs,
     retentionDays,
+    hasConsumer: new Random(seed ^ CONSUMER_CHANCE).chance(0.5),
     gamblers: Math.min(random.pick([1, 10, 100, 500, 2000]), Math.ceil(operations / ANSWERS_MIN)),
     thinkMs: random.pick([1, 20, 200]),
     messages: random.pick([5, 20, 40]),
@@ -104,9 +110,12 @@ export function planOf(seed: number, operations: number, hasMonths = false): Pla
 
 /** The plan with three nodes that often take shards from one another while some of them do not reach the store. */
 export function contested(plan: Plan): Plan {
-  const random = new Random(plan.seed);
-  const faults = Object.entries(CONTESTED).flatMap(([kind, restMs]) => faultsOf(kind, restMs, random));
-  return { ...plan, nodes: 3, followers: 1, faults: inOrder(faults) };
+  return { ...plan, nodes: 3, followers: 1, faults: allFaultsOf(CONTESTED, plan.seed) };
+}
+
+/** The plan with a consumer and three nodes that often end, on masters that are slow and lose their newest entries. */
+export function losing(plan: Plan): Plan {
+  return { ...plan, nodes: 3, followers: 1, hasConsumer: true, faults: allFaultsOf(LOSING, plan.seed) };
 }
 
 /** Every second run has the default settings. In the others, each setting is drawn at random. */
@@ -134,6 +143,11 @@ function drawnFaults(random: Random, kinds: readonly string[]): Fault[] {
     faults.push(...faultsOf(kind, REST_MIN_MS * REST_SPREAD ** own.next(), own));
   }
   return faults;
+}
+
+function allFaultsOf(kinds: Readonly<Record<string, number>>, seed: number): Fault[] {
+  const random = new Random(seed);
+  return inOrder(Object.entries(kinds).flatMap(([kind, restMs]) => faultsOf(kind, restMs, random)));
 }
 
 /** Faults of one kind, `restMs` apart on average. */

@@ -30,6 +30,7 @@ export async function shrink(plan: Plan, fails: (plan: Plan) => Promise<boolean>
   }
   if (Object.keys(smallest.settings).length > 0) await attempt({ ...smallest, settings: {} });
   if (smallest.memoryMs !== undefined) await attempt({ ...smallest, memoryMs: undefined });
+  if (smallest.hasConsumer) await attempt({ ...smallest, hasConsumer: false });
   for (const fault of smallest.faults) {
     await attempt({ ...smallest, faults: smallest.faults.filter((other) => other !== fault) });
   }

@@ -20,6 +20,7 @@ import { hostDeps } from '../support/host-deps.js';
 import type { Network, SimulatedLinks } from './network.js';
 import type { Random } from './random.js';
 import type { SimulatedArchive } from './simulated-archive.js';
+import { type SharedFeed, SimulatedFeeds } from './simulated-feeds.js';
 import { SimulatedProcess } from './simulated-process.js';
 import type { SimulatedStore } from './simulated-store.js';
 import type { SimulatedTable } from './simulated-table.js';
@@ -34,6 +35,7 @@ export interface Surroundings {
   /** The archive's records, and the network that delivers calls to the archive. */
   readonly archive: SimulatedArchive;
   readonly archiveServer: SimulatedStore;
+  readonly feed: SharedFeed | undefined;
   readonly codec: CallbackCodec;
   readonly log: (name: string, level: string, message: string, fields: object) => void;
 }
@@ -69,6 +71,8 @@ const FIRST_FORMAT = 1;
 /** Sizes of small memory blocks, so that a few players fill several blocks. */
 const SMALL: TableSizes = { segmentRows: 64, pageBytes: 4096 };
 const TABLE_SERVER = 0;
+/** Limits that no run reaches: the log is kept until the consumer has read it. */
+const FOR_CONSUMERS = { bytesMax: 16 * 1024 * 1024, ageMaxMs: Number.MAX_SAFE_INTEGER };
 /** The time within which callers notice that the node is not ready. */
 const NOTICED_MS = 5000;
 const READY_POLL_MS = 100;
@@ -80,6 +84,8 @@ export class SimulatedNode {
   readonly memory = { isFull: false, isHalfFull: false };
   readonly cluster: ClusterNode;
   readonly host: ShardHost;
+  /** Undefined if the node does not serve the event feed. */
+  readonly feeds: SimulatedFeeds | undefined;
   private readonly links: SimulatedLinks;
   private readonly timeKeeper: TimeKeeper;
   /** True if the node accepts callbacks. */
@@ -91,7 +97,7 @@ export class SimulatedNode {
     around: Surroundings,
     readonly settings: NodeSettings,
   ) {
-    const { time, network, store, table, archive, archiveServer, codec } = around;
+    const { time, network, store, table, archive, archiveServer, feed, codec } = around;
     const { name, followers, expect, acknowledged, snapshotEntries, format, memoryMs, rules, timeRecord } = settings;
     const random = around.random.fork();
     this.tag = random.hex(8);
@@ -103,6 +109,7 @@ export class SimulatedNode {
     const access = store.accessOf(process, isCut);
     const gate = new FormatGate(FIRST_FORMAT);
     this.process = process;
+    this.feeds = feed && new SimulatedFeeds(store, feed, process, isCut);
     this.host = new ShardHost(
       Array.from({ length: store.shardCount }, (_, shard) => shard),
       hostDeps({
@@ -120,7 +127,8 @@ export class SimulatedNode {
         tableSizes: SMALL,
         allowFormat: (format) => gate.open(format),
         acknowledged: (shard) => acknowledged.get(shard),
-        policy: { everyEntries: snapshotEntries, everyMs: 0, keep: 2, historyBytesMax: 0 },
+        policy: { everyEntries: snapshotEntries, everyMs: 0, keep: 2, historyBytesMax: 0, forConsumers: FOR_CONSUMERS },
+        consumers: this.feeds?.consumers,
         clock: process,
         timers: process,
         loopIdleMs: () => process.monotonicMs(),

@@ -54,6 +54,8 @@ export const NO_FAULTS: StoreFaults = { requestLost: 0, answerLost: 0, late: 0 }
 const TIMEOUT_MS = 2000;
 const FAILOVER_MS = 2000;
 const LATE_MS = 5000;
+/** Without a slow server. */
+const REPLICATION_MS_MAX = 1;
 
 /**
  * The store as several Redis masters, each with replicas. If answers wait for the replicas, a failover loses only
@@ -143,9 +145,12 @@ export class SimulatedStore {
     return [...trimmed, ...entries];
   }
 
-  /** The store as seen by one process. `isCut` returns true if the process is cut off from a server. */
-  accessOf(process: SimulatedProcess, isCut: (server: number) => boolean): StoreAccess {
-    return new StoreAccess(this, process, isCut);
+  /**
+   * The store as seen by one process. `isCut` returns true if the process is cut off from a server. `random` determines
+   * how long its calls take.
+   */
+  accessOf(process: SimulatedProcess, isCut: (server: number) => boolean, random = this.random): StoreAccess {
+    return new StoreAccess(this, process, isCut, random);
   }
 
   /** Delivers a call to the server and returns its answer. Rejects like a driver. */
@@ -156,8 +161,9 @@ export class SimulatedStore {
     run: () => T,
     /** The time by which the server delays the answer, in milliseconds. */
     waitsMs = 0,
+    random = this.random,
   ): Promise<T> {
-    const { time, random, faults } = this;
+    const { time, faults } = this;
     return await new Promise<T>((resolve, reject) => {
       const one = this.server(server);
       const { life } = one;
@@ -171,10 +177,10 @@ export class SimulatedStore {
       const stopWaiting = process.after(TIMEOUT_MS, () => fail('the server has not answered in time'));
       if (isCut(server) || random.chance(faults.requestLost)) return;
       const isLate = random.chance(faults.late);
-      time.after(isLate ? random.between(0, LATE_MS) : this.latencyMs(one), () => {
+      time.after(isLate ? random.between(0, LATE_MS) : this.latencyMs(one, random), () => {
         if (one.life !== life || one.isAway) {
           // A refused connection fails immediately.
-          if (!isLate) time.after(this.latencyMs(one), () => fail('the connection was lost'));
+          if (!isLate) time.after(this.latencyMs(one, random), () => fail('the connection was lost'));
           return;
         }
         let answer: T;
@@ -182,11 +188,11 @@ export class SimulatedStore {
           answer = run();
         } catch (error) {
           // Send the refusal to the caller, like any other answer.
-          time.after(this.latencyMs(one), () => end(() => reject(error)));
+          time.after(this.latencyMs(one, random), () => end(() => reject(error)));
           return;
         }
         if (random.chance(faults.answerLost)) return;
-        time.after(waitsMs + this.latencyMs(one), () => {
+        time.after(waitsMs + this.latencyMs(one, random), () => {
           if (one.life !== life) fail('the connection was lost');
           else if (!isCut(server)) end(() => resolve(answer));
         });
@@ -200,7 +206,17 @@ export class SimulatedStore {
   }
 
   private replicationMs(server: number): number {
-    return this.random.between(0.1, 1) * this.server(server).slowness;
+    return this.random.between(0.1, REPLICATION_MS_MAX) * this.server(server).slowness;
+  }
+
+  /** The time after which the replicas have every entry that the master has now, in milliseconds. */
+  replicationMsMax(server: number): number {
+    return this.behindMs ?? REPLICATION_MS_MAX * this.server(server).slowness;
+  }
+
+  /** True if the replicas have the shard's entries up to this sequence number. */
+  isReplicated(shard: number, sequence: number): boolean {
+    return this.shard(shard).replicated >= sequence;
   }
 
   write({ shard, expected, entries }: Append): AppendOutcome {
@@ -233,8 +249,8 @@ export class SimulatedStore {
     return this.servers[server] as Server;
   }
 
-  private latencyMs({ slowness }: Server): number {
-    const usual = this.random.chance(0.01) ? this.random.between(1, 30) : this.random.between(0.05, 0.6);
+  private latencyMs({ slowness }: Server, random: Random): number {
+    const usual = random.chance(0.01) ? random.between(1, 30) : random.between(0.05, 0.6);
     return usual * slowness;
   }
 
@@ -251,6 +267,7 @@ export class StoreAccess extends OwnersSnapshots implements Wal, SnapshotStore {
     private readonly store: SimulatedStore,
     private readonly process: SimulatedProcess,
     private readonly isCut: (server: number) => boolean,
+    private readonly random: Random,
   ) {
     super();
   }
@@ -308,6 +325,18 @@ export class StoreAccess extends OwnersSnapshots implements Wal, SnapshotStore {
     });
   }
 
+  /** Waits until the replicas have the entries that the masters of these shards have now. */
+  async settle(shards: readonly number[]): Promise<void> {
+    const { store } = this;
+    await Promise.all(
+      shards.map(async (shard) => {
+        const waitsMs = store.replicationMsMax(store.serverOf(shard));
+        const { lsn } = await this.at(shard, () => store.shard(shard).head, waitsMs);
+        if (!store.isReplicated(shard, lsn.sequence)) throw new Error('the replicas do not have it');
+      }),
+    );
+  }
+
   async snapshots(shard: number): Promise<readonly StoredSnapshot[]> {
     return await this.at(shard, () => this.snapshotsOf(shard).list());
   }
@@ -346,8 +375,8 @@ export class StoreAccess extends OwnersSnapshots implements Wal, SnapshotStore {
   }
 
   private async at<T>(shard: number, run: () => T, waitsMs = 0): Promise<T> {
-    const { store, process, isCut } = this;
-    return await store.call(process, store.serverOf(shard), isCut, run, waitsMs);
+    const { store, process, isCut, random } = this;
+    return await store.call(process, store.serverOf(shard), isCut, run, waitsMs, random);
   }
 
   private replicated(shard: number, afterMs: number, outcome: AppendOutcome): AppendOutcome {

@@ -8,6 +8,7 @@ import { happen } from './faults.js';
 import { Gambler, type Table } from './gambler.js';
 import type { Plan } from './plan.js';
 import { Random } from './random.js';
+import { SimulatedConsumer } from './simulated-consumer.js';
 import { World } from './world.js';
 
 /** Result of a run; `failure` is undefined if the run passed. */
@@ -26,6 +27,8 @@ export type Plant = (world: World) => void;
 
 const PLAY_MAX_MS = 60_000;
 const CALM_MAX_MS = 120_000;
+/** Modifies the seed for a separate random stream, so that the seed's other draws stay the same. */
+const CONSUMER_CHANCE = 0x27d4eb2f;
 
 /** Executes one run. The same plan gives the same digest and the same failure. */
 export async function simulate(plan: Plan, plant: Plant = () => {}): Promise<Outcome> {
@@ -45,19 +48,22 @@ class Run {
   private isOver = false;
   private failure: Error | undefined = undefined;
   private readonly table: Table;
+  private readonly consumer: SimulatedConsumer | undefined;
 
   constructor(
     private readonly plan: Plan,
     plant: Plant,
   ) {
-    const { seed, nodes, shards, servers, followers, snapshotEntries, settings, memoryMs, retentionDays } = plan;
+    const { seed, nodes, shards, servers, followers, snapshotEntries, settings, memoryMs, retentionDays, hasConsumer } =
+      plan;
     const retention = retentionDays === undefined ? {} : { 'retention.transactions': retentionDays };
     const all = { ...settings, ...retention };
     const base = { seed, nodes, shards, servers, followers, snapshotEntries, settings: all, memoryMs, players: 0 };
-    this.world = new World(base);
+    this.world = new World({ ...base, hasFeed: hasConsumer });
     this.random = new Random(seed ^ 0x5bd1e995);
     this.watch();
     plant(this.world);
+    this.consumer = hasConsumer ? new SimulatedConsumer(this.world, new Random(seed ^ CONSUMER_CHANCE)) : undefined;
     this.table = {
       world: this.world,
       settings,
@@ -82,6 +88,7 @@ class Run {
     const { world } = this;
     try {
       await world.begin();
+      await this.consume();
       this.schedule();
       for (let i = 0; i < this.plan.gamblers; i++) this.come();
       const endMs = world.time.nowMs + PLAY_MAX_MS;
@@ -93,6 +100,8 @@ class Run {
       await this.until('all messages are answered, and all shards are served', isAtRest, CALM_MAX_MS);
       this.touchEachShard();
       await this.until('each shard has appended once more', () => this.playing.size === 0, CALM_MAX_MS);
+      this.consumer?.finish();
+      await this.until('the consumer has read everything', () => this.consumer?.isDone ?? true, CALM_MAX_MS);
       if (this.failure === undefined) this.check();
     } catch (error) {
       this.failure ??= error as Error;
@@ -111,6 +120,16 @@ class Run {
     world.store.onAppend = ({ shard, entries }) => {
       for (const { head } of entries) note(`${shard} ${head.lsn.sequence} ${head.nonce} ${head.checksum}`);
     };
+  }
+
+  /** Begins to read the feed before the first player arrives. */
+  private async consume(): Promise<void> {
+    const { consumer } = this;
+    if (consumer === undefined) return;
+    consumer.run().catch((error: Error) => {
+      this.failure ??= error;
+    });
+    await this.until('the feed exists', () => consumer.hasBegun, CALM_MAX_MS);
   }
 
   private schedule(): void {
@@ -175,6 +194,7 @@ class Run {
       );
       if (balance !== undefined) assert.equal(inLog, balance, `${username}: the log differs from the answers`);
     }
+    this.consumer?.check(books.balances);
   }
 }
 

@@ -13,6 +13,7 @@ import type { ForgettingTimes } from './forgetting.js';
 import { Network } from './network.js';
 import { Random } from './random.js';
 import { type ArchiveState, NOTHING_ROTTEN, SimulatedArchive } from './simulated-archive.js';
+import type { SharedFeed } from './simulated-feeds.js';
 import { SimulatedNode } from './simulated-node.js';
 import { SimulatedStore } from './simulated-store.js';
 import { SimulatedTable } from './simulated-table.js';
@@ -36,8 +37,12 @@ export interface WorldSettings {
   readonly settings?: Readonly<Record<string, unknown>>;
   /** How long closed rounds stay in memory; undefined if there is no archive. */
   readonly memoryMs?: number | undefined;
+  /** True if the nodes serve the event feed. */
+  readonly hasFeed?: boolean;
 }
 
+/** Modifies the seed for a separate random stream, so that the seed's other draws stay the same. */
+const FEED_CHANCE = 0x165667b1;
 const STORE_ID = '11111111-2222-3333-4444-555555555555';
 const TIMEOUT_MS = 3000;
 /** Maximum time that a platform waits for an answer. */
@@ -66,6 +71,8 @@ export class World {
   readonly archive = new SimulatedArchive();
   /** A server without shards, which delivers calls to the archive. */
   readonly archiveServer: SimulatedStore;
+  /** The records of the event feed, which are on the first server; undefined if no node serves it. */
+  readonly feed: SharedFeed | undefined;
   readonly nodes: (SimulatedNode | undefined)[] = [];
   readonly bettors: Bettors;
   /** Newest log lines, to be printed after a failure. */
@@ -95,6 +102,7 @@ export class World {
     this.bettors = new Bettors(this, settings.players);
     // Use a separate random stream, so that runs without an archive stay the same.
     this.archiveServer = new SimulatedStore(STORE_ID, 0, 1, time, new Random(~seed));
+    if (settings.hasFeed) this.feed = { records: new Map(), random: new Random(seed ^ FEED_CHANCE) };
     // An archive that several nodes share is on a server, which has its own clock.
     if (nodes > 1) this.archive.serverMs = () => time.wallMs();
     this.rules = rulesOf(settingsWith({ ...NO_LIMITS, ...settings.settings }));
@@ -269,7 +277,7 @@ export class World {
   }
 
   private surroundings() {
-    const { time, random, network, store, table, archive, archiveServer, answers: codec } = this;
+    const { time, random, network, store, table, archive, archiveServer, feed, answers: codec } = this;
     const log = (name: string, level: string, message: string, fields: object) => {
       if (level === 'debug') return;
       const line = `${(time.nowMs / 1000).toFixed(3)} ${name} ${level} ${message} ${JSON.stringify(fields)}`;
@@ -277,6 +285,6 @@ export class World {
       this.onLine(line);
       if (this.lines.length > LOG_LINES_MAX) this.lines.shift();
     };
-    return { time, random, network, store, table, archive, archiveServer, codec, log };
+    return { time, random, network, store, table, archive, archiveServer, feed, codec, log };
   }
 }
