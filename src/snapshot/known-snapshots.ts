@@ -8,6 +8,12 @@ export interface NewestSnapshot {
   readonly timeMs: number;
 }
 
+/** A snapshot that this thread has taken. */
+export interface TakenSnapshot {
+  readonly bytes: number;
+  readonly tookMs: number;
+}
+
 /** The snapshots of one shard in the store, as the shard's owner knows them. */
 export class KnownSnapshots {
   /** Marks of the newest snapshot. */
@@ -15,6 +21,8 @@ export class KnownSnapshots {
   /** Ids of snapshots that cannot be used and will be deleted. */
   damaged: ReadonlySet<string> = new Set();
   newest: NewestSnapshot | undefined = undefined;
+  /** Size and duration of the newest snapshot that this thread has taken. */
+  taken: TakenSnapshot | undefined = undefined;
   /** The sequence up to which this thread has trimmed the log. */
   trimmedTo = 0;
   /** The time, on the monotonic clock, of the shard's recovery or of the last attempt to take its snapshot. */

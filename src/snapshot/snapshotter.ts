@@ -122,6 +122,7 @@ export class Snapshotter {
       const { id, players, end } = manifest;
       const bytes = manifest.chunks.reduce((sum, chunk) => sum + chunk.bytes, 0);
       const tookMs = Math.round(this.deps.clock.monotonicMs() - startedMs);
+      known.taken = { bytes, tookMs };
       const taken = { shard: shard.id, id, lsn: formatLsn(end.lsn), players, bytes, tookMs };
       this.deps.log.info({ ...taken, audit: manifest.tallies?.audit }, 'snapshot taken');
       return { type: 'taken', ...taken };

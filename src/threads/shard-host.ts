@@ -23,7 +23,7 @@ import type { Lsn } from '../ports/lsn.js';
 import { ATTEMPTS_AT_START, withRetries } from '../ports/retry-policy.js';
 import type { SnapshotFormat, SnapshotStore } from '../ports/snapshot-store.js';
 import type { EncodedEntry, EntryFormat, Head, Owner, Position, Takeover, Wal } from '../ports/wal.js';
-import type { NewestSnapshot } from '../snapshot/known-snapshots.js';
+import type { NewestSnapshot, TakenSnapshot } from '../snapshot/known-snapshots.js';
 import type { SnapshotPolicy } from '../snapshot/snapshot-policy.js';
 import { type Pace, type SnapshotResult, Snapshotter } from '../snapshot/snapshotter.js';
 import { Archiver } from '../upkeep/archiver.js';
@@ -50,6 +50,7 @@ import { TurnWatch } from './turn-watch.js';
 /** Measurements of one shard of this host. */
 export interface HostMeasures extends ShardMeasures {
   readonly snapshot: NewestSnapshot | undefined;
+  readonly taken: TakenSnapshot | undefined;
   /** Measurements of the shard's archive; undefined if there is no archive. */
   readonly archive: ArchiveMeasures | undefined;
 }
@@ -398,6 +399,7 @@ export class ShardHost implements ThreadShards {
       return {
         ...shard.measures,
         snapshot: snapshots.newest,
+        taken: snapshots.taken,
         archive: archived && { ...archived, isUnknown: shard.isServing && archived.isUnknown },
       };
     });

@@ -529,6 +529,14 @@ const LOG: readonly Row[] = [
     'a replacement thread gives way to another owner',
   ],
   [
+    'a restart does not append lost entries again',
+    'src/threads/shard-restarts.ts',
+    'if (kept !== undefined)',
+    'if (false)',
+    'test/log/lost-tail.test.ts',
+    'lost entries are appended again after a bug makes the shard recover',
+  ],
+  [
     'a fence begins no epoch',
     'src/log/take-over.ts',
     'epoch: previous.lsn.epoch + 1,',

@@ -35,8 +35,6 @@ export interface ShardTelemetryOptions {
   readonly news: StoreNews;
 }
 
-type TakenSnapshot = SnapshotResult & { readonly type: 'taken' };
-
 /** Counts one thread's shard activity in plain numbers, which are converted to metrics when Prometheus scrapes them. */
 export class ShardTelemetry implements HostObserver {
   private readonly queue = new Histogram(SECONDS_BOUNDS);
@@ -63,8 +61,6 @@ export class ShardTelemetry implements HostObserver {
   private archivedRounds = 0;
   private archiveFailures = 0;
   private readonly snapshots = { taken: 0, abandoned: 0 };
-  /** The newest snapshot of each shard. */
-  private readonly takenSnapshots = new Map<number, TakenSnapshot>();
   private readonly line: MetricsLine;
   private readonly voidWarning: RemarkWarning;
   private readonly stakeWarning: RemarkWarning;
@@ -168,9 +164,7 @@ export class ShardTelemetry implements HostObserver {
   }
 
   snapshotEnded(result: SnapshotResult): void {
-    if (result.type === 'unchanged') return;
-    this.snapshots[result.type]++;
-    if (result.type === 'taken') this.takenSnapshots.set(result.shard, result);
+    if (result.type !== 'unchanged') this.snapshots[result.type]++;
   }
 
   metrics(shards: readonly HostMeasures[], firstEndpoints: FirstEndpointsMeasures): Metric[] {
@@ -179,7 +173,7 @@ export class ShardTelemetry implements HostObserver {
       ...this.replayMetrics(firstEndpoints),
       ...this.logMetrics(),
       ...this.archiveMetrics(),
-      ...this.snapshotMetrics(),
+      ...this.snapshotMetrics(shards),
       ...shardMetrics(shards),
     ];
   }
@@ -271,8 +265,8 @@ export class ShardTelemetry implements HostObserver {
     ];
   }
 
-  private snapshotMetrics(): Metric[] {
-    const newest = [...this.takenSnapshots.values()];
+  private snapshotMetrics(shards: readonly HostMeasures[]): Metric[] {
+    const newest = shards.flatMap(({ shard, taken }) => (taken === undefined ? [] : [{ shard, ...taken }]));
     return [
       counter('walletd_snapshots_total', 'Snapshots by result.', perKey('result', this.snapshots)),
       gauge(
