@@ -36,7 +36,7 @@ export async function makeShards(all: ShardThreadSettings, workers: number, deps
   const spawn: PoolDeps['spawn'] = (worker, shards, fences, acknowledgedHere) => {
     const clockOffsetMs = clock.believedOffsetMs;
     const { port1, port2: newsPort } = new MessageChannel();
-    receiveNews(port1, shards, watch);
+    receiveNews(port1, `worker-${worker}`, watch);
     const workerData: WorkerSettings = {
       ...all,
       clockOffsetMs,

@@ -2,8 +2,13 @@ import type { MessagePort } from 'node:worker_threads';
 import type { StoreNews, StoreWatch } from './store-watch.js';
 
 type StoreMessage =
-  | { readonly type: 'failed'; readonly shard: number; readonly error: string; readonly nowMs: number }
-  | { readonly type: 'answered'; readonly shard: number; readonly server: string | undefined; readonly nowMs: number };
+  | { readonly type: 'failed'; readonly failing: readonly number[]; readonly error: string; readonly nowMs: number }
+  | {
+      readonly type: 'answered';
+      readonly failing: readonly number[];
+      readonly server: string | undefined;
+      readonly nowMs: number;
+    };
 
 /**
  * The worker's side: forwards store reports to the main thread, so that an outage is logged once and not by every
@@ -12,18 +17,19 @@ type StoreMessage =
 export function sendNewsTo(port: MessagePort): StoreNews {
   const send = (message: StoreMessage) => port.postMessage(message);
   return {
-    failed: (shard, error, nowMs) => send({ type: 'failed', shard, error, nowMs }),
-    answered: (shard, server, nowMs) => send({ type: 'answered', shard, server, nowMs }),
+    failed: (_, failing, error, nowMs) => send({ type: 'failed', failing, error, nowMs }),
+    answered: (_, failing, server, nowMs) => send({ type: 'answered', failing, server, nowMs }),
   };
 }
 
-/** The main thread's side: receives reports from the worker with these shards until the worker ends. */
-export function receiveNews(port: MessagePort, shards: readonly number[], watch: StoreWatch): void {
+/** The main thread's side: receives reports from this worker until it ends. */
+export function receiveNews(port: MessagePort, thread: string, watch: StoreWatch): void {
   port.on('message', (message: StoreMessage) => {
-    if (message.type === 'failed') watch.failed(message.shard, message.error, message.nowMs);
-    else watch.answered(message.shard, message.server, message.nowMs);
+    const { failing, nowMs } = message;
+    if (message.type === 'failed') watch.failed(thread, failing, message.error, nowMs);
+    else watch.answered(thread, failing, message.server, nowMs);
   });
-  port.on('close', () => watch.forget(shards));
+  port.on('close', () => watch.forget(thread));
   // The port must not keep the process alive.
   port.unref();
 }

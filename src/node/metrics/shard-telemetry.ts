@@ -129,7 +129,7 @@ export class ShardTelemetry implements HostObserver {
   appendFailed(shard: number, error: Error, nowMs: number): void {
     this.appendFailures++;
     this.failing.add(shard);
-    this.options.news.failed(shard, error.message, nowMs);
+    this.options.news.failed(this.options.thread, [...this.failing], error.message, nowMs);
   }
 
   healed(): void {
@@ -183,7 +183,9 @@ export class ShardTelemetry implements HostObserver {
   }
 
   private hasOutcome(shard: number, nowMs: number): void {
-    if (this.failing.delete(shard)) this.options.news.answered(shard, this.options.server(), nowMs);
+    if (!this.failing.delete(shard)) return;
+    const { news, thread, server } = this.options;
+    news.answered(thread, [...this.failing], server(), nowMs);
   }
 
   private commandMetrics(): Metric[] {
