@@ -65,6 +65,11 @@ export interface ClusterNodeDeps {
 }
 
 const TICK_MS = 50;
+/**
+ * Of this many ticks, only the last one acts while the cluster is calm. A view of the registry, which arrives with each
+ * heartbeat, acts as well.
+ */
+const CALM_TICKS = 4;
 /** Two live members that have had no link for this long cannot reach each other. */
 const UNREACHABLE_MS = 3000;
 /**
@@ -119,6 +124,7 @@ export class ClusterNode implements PeerEvents {
   private readonly warned = new Set<string>();
   private cancels: readonly Cancel[] = [];
   private port = 0;
+  private calmTicks = 0;
   private isLeaving = false;
   private fullUntilMs = Number.NEGATIVE_INFINITY;
   private isTimeWrong = false;
@@ -213,7 +219,10 @@ export class ClusterNode implements PeerEvents {
     const port = await this.links.listen();
     this.port = this.deps.advertisedPort ?? port;
     await this.membership.join();
-    this.cancels = [timers.every(TICK_MS, () => this.tick()), timers.every(HEARTBEAT_MS, () => this.sendHeartbeat())];
+    this.cancels = [
+      timers.every(TICK_MS, () => this.tickIfDue()),
+      timers.every(HEARTBEAT_MS, () => this.sendHeartbeat()),
+    ];
   }
 
   /**
@@ -427,12 +436,25 @@ export class ClusterNode implements PeerEvents {
     return !isOtherArchive(member.archiveId, plan?.archiveId) && !this.watch.isGone(tag, this.deps.clock.monotonicMs());
   }
 
+  private tickIfDue(): void {
+    const { local, clock } = this.deps;
+    const nowMs = clock.monotonicMs();
+    lagsOf(this.shards, local.status(), nowMs);
+    if (++this.calmTicks >= CALM_TICKS || !this.isCalm(nowMs)) this.tick();
+  }
+
+  /** True if nothing happens here, or to another member, that a tick would act on. */
+  private isCalm(nowMs: number): boolean {
+    const { watch, membership, planner, ownership } = this;
+    return !watch.isAnyStuck && !membership.isAnySuspect(nowMs) && !planner.isProposing && ownership.isCalm;
+  }
+
   private tick(): void {
     const { view } = this.membership;
     const nowMs = this.deps.clock.monotonicMs();
+    this.calmTicks = 0;
     if (view === undefined) return;
     this.missing.look(view, (tag) => tag !== this.deps.tag && this.watch.isGone(tag, nowMs));
-    lagsOf(this.shards, this.deps.local.status(), nowMs);
     this.ownership.tick();
     this.planner.tick(view, this.ownership.lost());
   }

@@ -102,11 +102,11 @@ export class Membership {
       if (sinceMs >= UNANSWERED_MS) watch.registrySilent(nowMs);
       return;
     }
-    if (this.isHasty || sinceMs >= HEARTBEAT_MS || (sinceMs >= HASTE_MS && this.isAnyMemberSuspect(nowMs)))
-      void this.ask();
+    if (this.isHasty || sinceMs >= HEARTBEAT_MS || (sinceMs >= HASTE_MS && this.isAnySuspect(nowMs))) void this.ask();
   }
 
-  private isAnyMemberSuspect(nowMs: number): boolean {
+  /** True if any other member may be dead. */
+  isAnySuspect(nowMs: number): boolean {
     const { watch, tag } = this.deps;
     for (const other of this.view?.members.keys() ?? [])
       if (other !== tag && watch.isSuspect(other, nowMs)) return true;

@@ -7,10 +7,11 @@ import type { Effect } from '../replica/effect.js';
 import { type Explanation, explain } from '../replica/explain.js';
 import type { Facts } from '../replica/facts.js';
 import type { Input } from '../replica/input.js';
-import type { Replica } from '../replica/replica.js';
+import { stateOf } from '../replica/observe.js';
+import type { Cause, Replica } from '../replica/replica.js';
 import { isHeldHere, isLost, isStuck } from '../replica/reported.js';
 import { transition } from '../replica/transition.js';
-import type { Move, MoveResult } from '../threads/shards.js';
+import type { Move, MoveResult, ShardStatus } from '../threads/shards.js';
 import { type ClusterShard, noteAcknowledged } from './cluster-shard.js';
 import { type FactDeps, FactFinder } from './fact-finder.js';
 import type { PeerMessage } from './peer-protocol.js';
@@ -45,6 +46,8 @@ const WAITING_MS = 500;
 /** Maximum time in which a process that ends releases its shards. A pause and a hand-over take less than half of it. */
 const END_MS = 2000;
 const END_TICK_MS = 10;
+/** Causes of a wait that only a message, a new view of the registry or a change on the shard's thread ends. */
+const CALM: readonly Cause[] = ['nothing', 'elsewhere'];
 
 /**
  * Runs the replicas of this node: collects their inputs and facts, and carries out their effects. All decisions are in
@@ -75,6 +78,16 @@ export class Ownership {
     const aheadMs = clock.now() - nowMs;
     const members = view()?.members;
     return this.replicas.map((replica) => explain(replica, nowMs, aheadMs, (tag) => members?.get(tag)?.name ?? tag));
+  }
+
+  /** True if no replica is about to act, and the threads have changed none since the last tick. */
+  get isCalm(): boolean {
+    const statuses = this.deps.local.status();
+    return this.replicas.every(({ shard, state, epoch, wait }) => {
+      const { state: local, head } = statuses[shard] as ShardStatus;
+      const localEpoch = local === 'serving' ? head?.lsn.epoch : undefined;
+      return CALM.includes(wait.cause) && state === stateOf(local) && epoch === localEpoch;
+    });
   }
 
   /** Must be called after every change, and also periodically. */

@@ -83,6 +83,11 @@ export class Planner {
     this.formatSinceMs = this.startedMs;
   }
 
+  /** True while an assignment differs from the one in the registry. */
+  get isProposing(): boolean {
+    return this.proposedMs !== undefined;
+  }
+
   /** `lost` lists shards of this node whose thread has ended. */
   tick(view: RegistryView, lost: readonly number[]): void {
     const nowMs = this.deps.clock.monotonicMs();

@@ -127,6 +127,12 @@ export class Watch {
     return this.isRefused(tag) || nowMs - this.heardMs(tag) >= SUSPECT_MS;
   }
 
+  /** True if any member says that it cannot reach a log. */
+  get isAnyStuck(): boolean {
+    for (const { stuck } of this.links.values()) if (stuck.length > 0) return true;
+    return false;
+  }
+
   isStuck(tag: string, shard: number): boolean {
     return this.links.get(tag)?.stuck.includes(shard) === true;
   }

@@ -171,6 +171,33 @@ test("a dead owner's log is taken over when it is idle", async () => {
   assert.deepEqual(bench.moves, ['take']);
 });
 
+test('an owner is calm until the thread or the assignment of its shard changes', async () => {
+  const bench = new Bench('serving', headBy(ME, 3, 5));
+  await bench.tickFor(50);
+  assert.ok(bench.ownership.isCalm);
+  bench.local = 'failing';
+  assert.ok(!bench.ownership.isCalm);
+  bench.local = 'serving';
+  bench.head = headBy(ME, 4, 6);
+  assert.ok(!bench.ownership.isCalm, 'it serves in another epoch');
+  await bench.tickFor(50);
+  assert.ok(bench.ownership.isCalm);
+  bench.owner = PEER;
+  await bench.tickFor(50);
+  assert.ok(!bench.ownership.isCalm, 'it waits for the new owner');
+});
+
+test('a follower is calm while its owner is assigned', async () => {
+  const bench = new Bench('following', headBy(PEER, 1, 5));
+  bench.owner = PEER;
+  bench.followers = [ME];
+  await bench.tickFor(50);
+  assert.ok(bench.ownership.isCalm);
+  bench.owner = ME;
+  await bench.tickFor(50);
+  assert.ok(!bench.ownership.isCalm);
+});
+
 test('a shard whose thread has ended is left to a live follower for three seconds', async () => {
   const bench = new Bench('serving', headBy(ME, 3, 5));
   bench.followers = [PEER];

@@ -91,6 +91,9 @@ test('a member that cannot reach a log stays so until it reports otherwise', () 
   const watch = new Watch(newClusterShards(4, 0));
   watch.heard('a', [1, 2], 0);
   assert.ok(watch.isStuck('a', 1) && !watch.isStuck('a', 3) && !watch.isStuck('b', 1));
+  assert.ok(watch.isAnyStuck);
   watch.heard('a', [2], 200);
   assert.ok(!watch.isStuck('a', 1));
+  watch.heard('a', [], 400);
+  assert.ok(!watch.isAnyStuck);
 });
