@@ -24,10 +24,10 @@ test('init creates a store and leaves an existing one unchanged', () =>
 test('without a number of shards, a new store has 16 and another keeps its own', () =>
   inTempFolder(async (folder) => {
     const init = (name: string, env: Readonly<Record<string, string>>) =>
-      runCommand(['init'], { WALLETD_STORE: `lmdb:${folder}/${name}`, ...env });
+      runCommand(['init'], { WALLETD_STORE: `lmdb:${folder}/${name}`, WALLETD_SHARDS: '', ...env });
     assert.match((await init('new', {})).stdout, /: 16 shards/);
     assert.match((await init('old', { WALLETD_SHARDS: '2' })).stdout, /: 2 shards/);
-    const walletd = await WalletdProcess.start({ WALLETD_STORE: `lmdb:${folder}/old` });
+    const walletd = await WalletdProcess.start({ WALLETD_STORE: `lmdb:${folder}/old`, WALLETD_SHARDS: '' });
     const ready = (await (await fetch(`${walletd.adminUrl}/readyz`)).json()) as { shards: unknown[] };
     assert.equal(ready.shards.length, 2);
     assert.equal(await walletd.end('SIGTERM'), 0);
