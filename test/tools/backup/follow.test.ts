@@ -99,13 +99,13 @@ test('a log that was trimmed before it was copied is reported in one sentence', 
 test('the follower waits out an outage and reports it once', async () => {
   const wal = await recordedHistory();
   const { coverage } = await copied(wal);
+  await goOn(wal, 2, 'late');
   const head = wal.head.bind(wal);
   let isAway = true;
   wal.head = async (shard) => {
     if (isAway) throw new Error('connect ECONNREFUSED');
     return head(shard);
   };
-  await goOn(wal, 2, 'late');
   const { frames, warnings } = await followed(wal, coverage, (found, said) => {
     if (said.length === 1) setTimeout(() => (isAway = false), 1500);
     return entriesIn(found) > 0;
