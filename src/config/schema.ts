@@ -211,13 +211,7 @@ export const settingsSchema = group({
         '`auto` for LMDB, `never` for Redis.',
     ),
   ),
-  shards: nullable(
-    count(
-      1,
-      1024,
-      'Number of shards. Fixed when the store is created. Unset: that of the store, or 16 for a new store.',
-    ),
-  ),
+  shards: count(1, 1024, 'Number of shards. Fixed when the store is created.'),
   workers: nullable(
     count(
       0,

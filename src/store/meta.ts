@@ -93,18 +93,9 @@ export function decodeAnyMeta(bytes: Buffer): StoreMeta {
   return meta;
 }
 
-/** Number of shards of a new store for which none is configured: four for each of four nodes. */
-export const SHARDS_OF_NEW_STORE = 16;
-
-/** Settings that must not contradict the store's. */
-export interface WantedMeta extends Pick<StoreMeta, 'scales'> {
-  /** Null if every number is accepted. */
-  readonly shards: number | null;
-}
-
-export function differences(meta: StoreMeta, wanted: WantedMeta): string[] {
+export function differences(meta: StoreMeta, wanted: Pick<StoreMeta, 'shards' | 'scales'>): string[] {
   const found: string[] = [];
-  if (wanted.shards !== null && meta.shards !== wanted.shards) {
+  if (meta.shards !== wanted.shards) {
     found.push(
       `shards is ${wanted.shards}, but the store was created with ${meta.shards}: set WALLETD_SHARDS=${meta.shards}`,
     );

@@ -21,18 +21,6 @@ test('init creates a store and leaves an existing one unchanged', () =>
     assert.match(other.stderr, /^walletd: shards is 3, but the store was created with 2/);
   }));
 
-test('without a number of shards, a new store has 16 and another keeps its own', () =>
-  inTempFolder(async (folder) => {
-    const init = (name: string, env: Readonly<Record<string, string>>) =>
-      runCommand(['init'], { WALLETD_STORE: `lmdb:${folder}/${name}`, WALLETD_SHARDS: '', ...env });
-    assert.match((await init('new', {})).stdout, /: 16 shards/);
-    assert.match((await init('old', { WALLETD_SHARDS: '2' })).stdout, /: 2 shards/);
-    const walletd = await WalletdProcess.start({ WALLETD_STORE: `lmdb:${folder}/old`, WALLETD_SHARDS: '' });
-    const ready = (await (await fetch(`${walletd.adminUrl}/readyz`)).json()) as { shards: unknown[] };
-    assert.equal(ready.shards.length, 2);
-    assert.equal(await walletd.end('SIGTERM'), 0);
-  }));
-
 test("init refuses if the node's folder has the record of a store", () =>
   inTempFolder(async (folder) => {
     const env = { WALLETD_STORE: `lmdb:${folder}/data`, WALLETD_NODE_FOLDER: `${folder}/node` };

@@ -39,7 +39,7 @@ test('the defaults are the documented ones', () => {
   assert.deepEqual([settings.signature.keys, settings.allow.networks, settings.insecure], [null, null, false]);
   assert.deepEqual(
     [settings.store, settings.init, settings.shards, settings.log.level],
-    ['lmdb:./data', null, null, 'info'],
+    ['lmdb:./data', null, 4, 'info'],
   );
   assert.deepEqual([settings.requestDeadlineMs, settings.txnsMax, settings.tombstonesMax], [3000, 200, 1000]);
   assert.deepEqual([settings.money.scale, settings.money.amountMax], [4, null]);

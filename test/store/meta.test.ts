@@ -20,10 +20,6 @@ test("differences from a store's meta record are reported with the setting to ch
   ]);
 });
 
-test('an unset number of shards contradicts no store', () => {
-  assert.deepEqual(differences(meta, { ...meta, shards: null }), []);
-});
-
 test("an older walletd's store with arbitrary currency names can be served", () => {
   const older = { ...meta, scales: { default: 4, byCurrency: { BTC: 8, btc: 2 } } };
   assert.deepEqual(differences(older, meta), []);

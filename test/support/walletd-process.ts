@@ -124,8 +124,6 @@ export function environment(env: Record<string, string>): NodeJS.ProcessEnv {
   return {
     ...inherited,
     WALLETD_REHEARSAL_MAX_MS,
-    // With fewer shards than by default, a test has several players in each.
-    WALLETD_SHARDS: '4',
     WALLETD_PORT: '0',
     WALLETD_ADMIN_PORT: '0',
     WALLETD_NODE_FOLDER,

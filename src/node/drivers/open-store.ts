@@ -9,10 +9,8 @@ import {
   DECISIONS_OF_TODAY,
   differences,
   META_VERSION,
-  SHARDS_OF_NEW_STORE,
   type StoreMeta,
   UNKNOWN_TIPS_OF_TODAY,
-  type WantedMeta,
 } from '../../store/meta.js';
 import { NodeRecord } from '../../store/node-record.js';
 import type { Store } from '../../store/store.js';
@@ -59,7 +57,7 @@ export async function openStore(
     const meta = await store.meta.tryRead();
     if (meta === undefined) throw new StoreError(`${name} could not be created`);
     record?.addOtherAddresses(meta.storeId);
-    const [difference] = differences(meta, wantedOf(settings));
+    const [difference] = differences(meta, metaSettings(settings));
     if (difference !== undefined) throw new ConfigError(`${difference} (store ${name})`);
     return { store, name, durability, meta, wasCreated };
   } catch (error) {
@@ -162,11 +160,10 @@ function newMeta(settings: NewStoreSettings): StoreMeta {
     createdMs: Date.now(),
     unknownTips: UNKNOWN_TIPS_OF_TODAY,
     decisions: DECISIONS_OF_TODAY,
-    ...wantedOf(settings),
-    shards: settings.shards ?? SHARDS_OF_NEW_STORE,
+    ...metaSettings(settings),
   };
 }
 
-function wantedOf({ shards, money }: NewStoreSettings): WantedMeta {
+function metaSettings({ shards, money }: NewStoreSettings): Pick<StoreMeta, 'shards' | 'scales'> {
   return { shards, scales: { default: money.scale, byCurrency: money.scales } };
 }

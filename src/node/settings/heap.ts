@@ -32,7 +32,7 @@ type HeapSettings = Pick<Settings, 'workers' | 'shards' | 'memory'>;
 export function workerCount(settings: HeapSettings): number {
   const cores = availableParallelism();
   const wanted = settings.workers ?? (cores <= 2 ? 0 : Math.min(cores - 2, WORKERS_MAX));
-  return Math.min(wanted, settings.shards ?? wanted);
+  return Math.min(wanted, settings.shards);
 }
 
 /** Memory limits of one thread: its V8 heap, and its shards' records outside the heap. */
