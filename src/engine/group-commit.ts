@@ -123,7 +123,7 @@ class AppendQueue {
   request(member: FlushMember): void {
     this.waiting.add(member);
     this.commands++;
-    if (this.isScheduled || this.isFull || this.flushing.has(member)) return;
+    if (!this.mayFlush || this.flushing.has(member)) return;
     this.schedule(this.commands);
   }
 
@@ -189,17 +189,17 @@ class AppendQueue {
     }
     // If some appends succeeded, retry the failed ones with the next flush, so that they do not delay other members.
     const isOutage = failures > 0 && failures === flushed.length;
-    this.backoffMs = isOutage ? Math.min(Math.max(this.backoffMs * 2, BACKOFF_MIN_MS), BACKOFF_MAX_MS) : 0;
+    if (!isOutage) this.backoffMs = 0;
     const isNextFull = failures === 0 && !wasScheduled && !this.isPaused && this.commands >= FLUSH_COMMANDS;
     if (isNextFull) this.flush();
     for (const member of flushed) member.releaseReplies();
     if (!isNextFull) this.isScheduled = wasScheduled;
     if (isOutage) this.pause();
-    if (!this.isScheduled && !this.isFull && this.ready().length > 0) this.schedule(0);
+    if (this.mayFlush && this.ready().length > 0) this.schedule(0);
   }
 
-  private get isFull(): boolean {
-    return this.flushes >= FLUSHES_MAX;
+  private get mayFlush(): boolean {
+    return !this.isScheduled && !this.isPaused && this.flushes < FLUSHES_MAX;
   }
 
   /** Members with commands for which no append is in progress. */
@@ -209,7 +209,7 @@ class AppendQueue {
 
   private flush(): void {
     this.isScheduled = false;
-    void this.flushAll();
+    if (this.ready().length > 0) void this.flushAll();
   }
 
   /**
@@ -231,9 +231,10 @@ class AppendQueue {
   private pause(): void {
     if (this.isPaused) return;
     this.isPaused = true;
+    this.backoffMs = Math.min(Math.max(this.backoffMs * 2, BACKOFF_MIN_MS), BACKOFF_MAX_MS);
     this.deps.delay(() => {
       this.isPaused = false;
-      this.flush();
+      if (this.mayFlush) this.flush();
     }, this.backoffMs);
   }
 }

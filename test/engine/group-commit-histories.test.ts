@@ -93,6 +93,12 @@ class Scene {
     await this.answered(flush, outcomes);
   }
 
+  /** Answers the oldest flush before the event-loop iteration ends. */
+  async outcomesWithinTurn(...outcomes: AppendOutcome[]): Promise<void> {
+    this.answer([...this.inProgress.keys()][0], outcomes);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+
   async rejects(): Promise<void> {
     await this.answered([...this.inProgress.keys()][0], Promise.reject(new Error('a bug in the driver')));
   }
@@ -101,11 +107,15 @@ class Scene {
     flush: string | undefined,
     outcomes: AppendOutcome[] | Promise<AppendOutcome[]>,
   ): Promise<void> {
+    this.answer(flush, outcomes);
+    for (let i = 0; i < 3; i++) await this.endTurns();
+  }
+
+  private answer(flush: string | undefined, outcomes: AppendOutcome[] | Promise<AppendOutcome[]>): void {
     const answer = this.inProgress.get(flush ?? '');
     assert.ok(flush !== undefined && answer !== undefined, 'no such flush is in progress');
     this.inProgress.delete(flush);
     answer(outcomes);
-    for (let i = 0; i < 3; i++) await this.endTurns();
   }
 
   async endPause(): Promise<void> {
@@ -358,6 +368,42 @@ test('two failed flushes share one pause, then repeat the same commands together
   assert.deepEqual(scene.lines(), ['flush a1 b1']);
   await scene.outcomes(OK, OK);
   assert.deepEqual(scene.lines(), ['a ok', 'b ok', 'reply a1', 'reply b1', 'flush a2 b2']);
+});
+
+test('two flushes that fail together lengthen the next pause once', async () => {
+  const scene = new Scene();
+  await scene.flush('a');
+  await scene.flush('b');
+  await scene.outcomesOf('b', FAILED);
+  await scene.outcomesOf('a', FAILED);
+  await scene.endPause();
+  await scene.outcomes(FAILED, FAILED);
+  const pauses = scene.lines().filter((line) => line.startsWith('pause'));
+  assert.deepEqual(pauses, ['pause 20', 'pause 40']);
+});
+
+test('a pause that ends while its shards are in a flush changes nothing', async () => {
+  const scene = new Scene();
+  await scene.flush('a');
+  await scene.flush('b');
+  await scene.outcomesOf('a', FAILED);
+  await scene.endPause();
+  await scene.outcomesOf('a', FAILED);
+  await scene.endPause();
+  await scene.outcomesOf('b', FAILED);
+  const pauses = scene.lines().filter((line) => line.startsWith('pause'));
+  assert.deepEqual(pauses, ['pause 20', 'pause 40', 'pause 80']);
+});
+
+test('a flush that was about to start waits for the end of a pause', async () => {
+  const scene = new Scene();
+  await scene.flush('a');
+  scene.command('b');
+  await scene.outcomesWithinTurn(FAILED);
+  await scene.endTurns();
+  assert.deepEqual(scene.lines(), ['flush a1', 'a failed', 'pause 20']);
+  await scene.endPause();
+  assert.deepEqual(scene.lines(), ['flush b1 a1']);
 });
 
 test('a flush that succeeds during a pause neither ends nor repeats it', async () => {
