@@ -14,7 +14,7 @@ import type { Shards } from '../threads/shards.js';
 import { isOtherArchive } from './archive-ids.js';
 import { CallServer } from './call-server.js';
 import type { ClusterMeasures } from './cluster-measures.js';
-import { type ClusterShard, newClusterShards, noteAcknowledged } from './cluster-shard.js';
+import { type ClusterShard, newClusterShards, noteAcknowledged, noteServed } from './cluster-shard.js';
 import { type ClusterStatus, clusterStatus } from './cluster-status.js';
 import { lagsOf } from './follower-lag.js';
 import { isKnownMessage } from './known-messages.js';
@@ -439,7 +439,9 @@ export class ClusterNode implements PeerEvents {
   private tickIfDue(): void {
     const { local, clock } = this.deps;
     const nowMs = clock.monotonicMs();
-    lagsOf(this.shards, local.status(), nowMs);
+    const statuses = local.status();
+    noteServed(this.shards, statuses);
+    lagsOf(this.shards, statuses, nowMs);
     if (++this.calmTicks >= CALM_TICKS || !this.isCalm(nowMs)) this.tick();
   }
 

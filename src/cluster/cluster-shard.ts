@@ -1,6 +1,7 @@
 import type { Claim, Plan } from '../ports/table.js';
 import type { Head, Position } from '../ports/wal.js';
 import { newReplica, type Replica } from '../replica/replica.js';
+import type { ShardStatus } from '../threads/shards.js';
 import type { Routed } from './routed.js';
 
 /** The head of a log, as read by this node. Times are on the monotonic clock. */
@@ -91,4 +92,11 @@ export function noteAcknowledged(shard: ClusterShard, head: Head): void {
   // Compare only the sequences, because they continue across epochs.
   const known = shard.acknowledged?.lsn.sequence ?? 0;
   if (head.lsn.sequence >= known) shard.acknowledged = head;
+}
+
+/** Notes the heads of the shards that this node serves. `shards` and `statuses` are in the order of the shards. */
+export function noteServed(shards: readonly ClusterShard[], statuses: readonly ShardStatus[]): void {
+  for (const { shard, state, head } of statuses) {
+    if (state === 'serving' && head !== undefined) noteAcknowledged(shards[shard] as ClusterShard, head);
+  }
 }

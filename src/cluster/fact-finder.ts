@@ -4,7 +4,7 @@ import type { Facts, Holder, NewOwner, Role } from '../replica/facts.js';
 import { tagOf } from '../replica/tag-of.js';
 import { HANDOVERS_MAX } from '../replica/timers.js';
 import type { ShardStatus, Shards } from '../threads/shards.js';
-import { type ClusterShard, noteAcknowledged } from './cluster-shard.js';
+import { type ClusterShard, noteServed } from './cluster-shard.js';
 import { NO_OWNER } from './plan.js';
 import type { Watch } from './watch.js';
 
@@ -48,6 +48,7 @@ export class FactFinder {
     const { clock, local, view, watch, isClockSane } = this.deps;
     const nowMs = clock.monotonicMs();
     const statuses = local.status();
+    noteServed(this.shards, statuses);
     const gone = new Map<string, boolean>();
     const isGone = (tag: string) => {
       const known = gone.get(tag) ?? watch.isGone(tag, nowMs);
@@ -81,8 +82,7 @@ export class FactFinder {
   private factsOf(shard: number, shared: Shared): Facts {
     const { tag, watch } = this.deps;
     const { nowMs, view, isClockSane, loadsOwn, mayHandOver, isGone } = shared;
-    const one = this.shards[shard] as ClusterShard;
-    const { replica } = one;
+    const { replica, acknowledged } = this.shards[shard] as ClusterShard;
     const status = shared.statuses[shard] as ShardStatus;
     const role = this.roleOf(shard);
     const head = watch.headOf(shard);
@@ -91,7 +91,6 @@ export class FactFinder {
     const isOthers = owner !== NO_OWNER && owner !== tag;
     // The transition may find that the shard's thread has just ended.
     const mayBeLost = replica.isHeld || nowMs < replica.lostUntilMs;
-    if (status.head !== undefined && status.state === 'serving') noteAcknowledged(one, status.head);
     return {
       nowMs,
       me: tag,
@@ -102,7 +101,7 @@ export class FactFinder {
       head,
       holderName: this.holderNameOf(shard, view),
       isLogIdle: watch.isIdle(shard, nowMs),
-      acknowledged: one.acknowledged,
+      acknowledged,
       recorded,
       newOwner: this.newOwnerOf(shard, shared),
       hasOtherTaker: mayBeLost && this.hasOtherTaker(shard, nowMs),

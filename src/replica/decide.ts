@@ -86,7 +86,7 @@ function load(replica: Replica, facts: Facts): Outcome {
 }
 
 function leave(replica: Replica, facts: Facts): Outcome {
-  return settle(replica, { type: 'leave', shard: replica.shard }, facts);
+  return settle({ ...replica, problem: undefined }, { type: 'leave', shard: replica.shard }, facts);
 }
 
 /** Takes a shard that no live owner has, and asks a live owner for it. */

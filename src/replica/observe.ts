@@ -39,12 +39,19 @@ export function observe(replica: Replica, facts: Facts): Outcome {
       epoch !== undefined ||
       (replica.isHeld && (state === 'recovering' || state === 'paused') && local.state !== 'fenced'),
     lostUntilMs: isLost ? nowMs + TIMERS.lost.ms : replica.lostUntilMs,
-    problem: state === 'stopped' ? (local.reason ?? replica.problem) : replica.problem,
+    problem: problemOf(replica, state, facts),
     releasedEpoch: epoch === undefined ? replica.releasedEpoch : undefined,
   });
   if (epoch === replica.epoch) return [next, []];
   const effect: Effect = epoch === undefined ? { type: 'unserve' } : { type: 'serve', epoch };
   return [next, [effect]];
+}
+
+/** The newest problem; undefined once the shard serves, follows another owner, or is no longer stopped. */
+function problemOf(replica: Replica, state: ReplicaState, { local, role }: Facts): string | undefined {
+  if (state === 'stopped') return local.reason ?? replica.problem;
+  const isOver = replica.state === 'stopped' || state === 'serving' || (state === 'standby' && role !== 'owner');
+  return isOver ? undefined : replica.problem;
 }
 
 function timesOf(replica: Replica, state: ReplicaState, facts: Facts) {

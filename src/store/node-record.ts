@@ -32,8 +32,7 @@ export interface LackingShard {
 }
 
 /** An acknowledged entry, and the time when it was recorded; 0 if the record has no time. */
-interface Noted {
-  readonly entry: Position;
+interface Noted extends Position {
   readonly timeMs: number;
 }
 
@@ -93,7 +92,7 @@ export class NodeRecord {
       }
     }
     const lacking: LackingShard[] = [];
-    for (const [shard, { entry }] of newest) {
+    for (const [shard, entry] of newest) {
       const end = parsePosition(ends[shard] ?? '');
       if (end !== undefined && !reaches(end, entry)) lacking.push({ shard, end, acknowledged: entry });
     }
@@ -111,7 +110,7 @@ export class NodeRecord {
   }
 
   acknowledged(shard: number): Position | undefined {
-    return this.shards.get(shard)?.entry;
+    return this.shards.get(shard);
   }
 
   /** The time when a shard's newest acknowledged entry was recorded, in ms; undefined if the record has no time. */
@@ -119,9 +118,9 @@ export class NodeRecord {
     return this.shards.get(shard)?.timeMs || undefined;
   }
 
-  /** The newest acknowledged entry of each shard. */
+  /** The newest acknowledged entry of each shard. The map is live: it includes all later writes. */
   get all(): ReadonlyMap<number, Position> {
-    return new Map([...this.shards].map(([shard, { entry }]) => [shard, entry]));
+    return this.shards;
   }
 
   /**
@@ -133,13 +132,13 @@ export class NodeRecord {
     acknowledged: Iterable<readonly [shard: number, Position]>,
     nowMs = Date.now(),
   ): Promise<void> {
-    for (const [shard, entry] of acknowledged) {
+    for (const [shard, { lsn, checksum }] of acknowledged) {
       const before = this.shards.get(shard);
-      const isNew = before === undefined || !isSameLsn(before.entry.lsn, entry.lsn);
+      const isNew = before === undefined || !isSameLsn(before.lsn, lsn);
       // Use a later time than that of every earlier entry, even if the clock was set back. If a store has had several
       // addresses, the most recently recorded entry counts.
       const beforeMs = before?.timeMs ?? 0;
-      this.shards.set(shard, { entry, timeMs: isNew ? Math.max(nowMs, beforeMs + 1) : beforeMs });
+      this.shards.set(shard, { lsn, checksum, timeMs: isNew ? Math.max(nowMs, beforeMs + 1) : beforeMs });
     }
     const text = this.text(storeId);
     this.writing = this.writing.catch(() => {}).then(() => this.put(text));
@@ -165,7 +164,7 @@ export class NodeRecord {
   }
 
   private text(storeId: string): string {
-    const shards = Object.fromEntries([...this.shards].map(([shard, { entry }]) => [shard, formatPosition(entry)]));
+    const shards = Object.fromEntries([...this.shards].map(([shard, entry]) => [shard, formatPosition(entry)]));
     const timed = [...this.shards].filter(([, { timeMs }]) => timeMs > 0);
     const times = Object.fromEntries(timed.map(([shard, { timeMs }]) => [shard, timeMs]));
     return JSON.stringify({ store: this.store, storeId, shards, times } satisfies Stored);
@@ -178,7 +177,7 @@ function notedIn(path: string, stored: Stored | undefined): Map<number, Noted> {
   for (const [shard, text] of Object.entries(stored?.shards ?? {})) {
     const entry = parsePosition(text);
     if (entry === undefined) throw damaged(path);
-    noted.set(Number(shard), { entry, timeMs: stored?.times?.[shard] ?? 0 });
+    noted.set(Number(shard), { ...entry, timeMs: stored?.times?.[shard] ?? 0 });
   }
   return noted;
 }

@@ -191,6 +191,7 @@ export class ShardMoves {
   private async pause(hosted: HostedShard): Promise<MoveResult> {
     const { shard } = hosted;
     if (shard.state !== 'serving') return { type: 'failed', reason: 'it is not serving', isPermanent: false };
+    hosted.cancelResume();
     hosted.cancelResume = this.deps.timers.after(HANDOVER_MS, () => shard.resume());
     const head = await shard.pause();
     return head === undefined

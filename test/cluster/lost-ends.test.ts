@@ -5,6 +5,7 @@ import { World } from '../simulation/world.js';
 
 /* Second line of defence: replicas lag, and a failover loses acknowledged entries that nodes still have in memory. */
 const SHARD = 1;
+const TICK_MS = 50;
 
 /** Starts a cluster. Resolves to it and the shard's owner and follower. */
 async function begun() {
@@ -18,12 +19,17 @@ async function begun() {
   return { world, owner, follower };
 }
 
-/** Places one bet, which is acknowledged and which the follower reads. */
-async function bet({ world, follower }: Awaited<ReturnType<typeof begun>>): Promise<void> {
+/** Places one bet. Resolves to its sequence once it is acknowledged. */
+async function acknowledgedBet(world: World): Promise<number> {
   const { size } = world.bettors.reported;
   world.bettors.betOnce();
   await world.time.until('it was told', () => world.bettors.reported.size > size);
-  const { sequence } = world.store.shard(SHARD).head.lsn;
+  return world.store.shard(SHARD).head.lsn.sequence;
+}
+
+/** Places one bet, which is acknowledged and which the follower reads. */
+async function bet({ world, follower }: Awaited<ReturnType<typeof begun>>): Promise<void> {
+  const sequence = await acknowledgedBet(world);
   const read = () => follower.host.status()[SHARD]?.head?.lsn.sequence ?? 0;
   await world.time.until('the follower has read it', () => read() >= sequence);
 }
@@ -41,6 +47,15 @@ async function nothingIsLost(world: World): Promise<void> {
   await world.calm();
   world.bettors.check();
 }
+
+test('an owner notes its newest acknowledged entry at every tick, even in calm', async () => {
+  const { world, owner } = await begun();
+  for (let i = 0; i < 8; i++) {
+    const sequence = await acknowledgedBet(world);
+    await world.time.pass(TICK_MS);
+    assert.equal(new Map(owner.cluster.acknowledged).get(SHARD)?.lsn.sequence, sequence);
+  }
+});
 
 test('the owner appends again what a failover has lost', async () => {
   const cluster = await begun();

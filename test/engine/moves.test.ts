@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { systemTimers, type Timers } from '../../src/base/timers.js';
 import type { Head } from '../../src/ports/wal.js';
 import { EntryCodec } from '../../src/store/format/entry-codec.js';
-import type { MoveResult } from '../../src/threads/shards.js';
+import { HANDOVER_MS, type MoveResult } from '../../src/threads/shards.js';
 import { commands } from '../support/domain.js';
 import type { MemoryWal } from '../support/memory-wal.js';
 import { peek, TestHost, turns } from '../support/test-host.js';
@@ -127,6 +127,37 @@ test('a draining owner resumes after a timeout, and a late fence conflicts', asy
   const late = await second.take({ over: at.head });
   assert.equal(late.type, 'conflict');
   assert.equal(await first.balance('ann'), 990);
+});
+
+test('a pause that a fence has ended does not end a later pause', async () => {
+  const resumes = new Set<() => void>();
+  const timers: Timers = {
+    ...systemTimers,
+    after: (ms, run) => {
+      if (ms !== HANDOVER_MS) return systemTimers.after(ms, run);
+      resumes.add(run);
+      return () => void resumes.delete(run);
+    },
+  };
+  const node = await joined(undefined, timers);
+  await took(node);
+  await node.fund('ann', 1000);
+  node.wal.hold();
+  const pending = node.execute(place([{ id: 'a' }]));
+  await turns(5);
+  const pausing = node.host.move({ type: 'pause', shard: 0 });
+  const previous = await node.wal.head(0);
+  const lsn = { epoch: previous.lsn.epoch + 1, sequence: previous.lsn.sequence + 1 };
+  const header = { shard: 0, lsn, nonce: 'f'.repeat(16), previous, timeMs: 1 };
+  const fence = new EntryCodec(node.wal.storeId).encodeFence(header, { host: 'other', pid: 1, startedMs: 0 });
+  node.wal.intrude(0, { shard: 0, expected: previous, entries: [fence] });
+  node.wal.release();
+  assert.deepEqual(await pending, failure('unsure'));
+  assert.equal((await pausing).type, 'failed');
+  await until('it is unloaded', async () => stateOf(node) === 'away');
+  await took(node);
+  await paused(node);
+  assert.equal(resumes.size, 1);
 });
 
 test('a fenced owner releases no more replies after it resumes', async () => {

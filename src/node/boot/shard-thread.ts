@@ -109,7 +109,10 @@ export interface ShardThreadSettings extends Identity {
   readonly replayWindowMs: number;
   /** Wall clock minus monotonic clock, as measured by the process at the start of the thread. */
   readonly clockOffsetMs: number;
-  /** The newest entries that this node's record lists as acknowledged. */
+  /**
+   * The newest entries that this node's record lists as acknowledged. In the main thread, the record's live map; in a
+   * worker, a copy from the start of the thread.
+   */
   readonly acknowledged: ReadonlyMap<number, Position>;
   readonly isTracing: boolean;
   /** True if several nodes share the shards. */
