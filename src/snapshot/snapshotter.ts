@@ -227,7 +227,6 @@ class Capture {
     const manifest = { id, shard, start, end, timeMs, players, chunks, tallies, marks: marksNow };
     const bytes = snapshotFormat.sealManifest(manifest);
     await this.deps.beforePublish?.(shard);
-    this.alive();
     await this.attempt('publish a snapshot', () => snapshots.publishSnapshot(shard, start.nonce, this.id, bytes));
     const { current } = this;
     if (current) this.shard.snapshotTaken(Math.max(0, current.entriesSinceSnapshot - entriesSinceSnapshot));
@@ -319,17 +318,22 @@ class Capture {
   }
 
   private async write(what: string, run: () => Promise<boolean>): Promise<void> {
-    this.alive();
     await this.attempt(what, run);
     this.alive();
   }
 
   /**
    * Runs a write with retry, but does not wait for free space, because the unfinished snapshot occupies space that
-   * appends need.
+   * appends need. Each try first checks the shard: while a shard that failed an assertion loads again, the store still
+   * accepts writes with its nonce.
    */
-  private async attempt(what: string, run: () => Promise<boolean>): Promise<void> {
-    const isHopeless = (error: unknown) => error instanceof StoreFullError || isPermanent(error);
+  private async attempt(what: string, write: () => Promise<boolean>): Promise<void> {
+    const run = () => {
+      this.alive();
+      return write();
+    };
+    const isHopeless = (error: unknown) =>
+      error instanceof StoreFullError || error instanceof Abandoned || isPermanent(error);
     if (!(await withRetries(what, this.deps, run, isHopeless))) throw new Abandoned(ANOTHER_OWNER);
   }
 

@@ -379,6 +379,22 @@ test('a snapshot that the store refuses is abandoned', async () => {
   assert.deepEqual(await manifests(wal), []);
 });
 
+test('a snapshot is not published once its shard has failed an assertion', async () => {
+  const wal = newWal();
+  const host = await funded(wal);
+  const publishSnapshot = wal.publishSnapshot.bind(wal);
+  wal.publishSnapshot = async () => {
+    wal.publishSnapshot = publishSnapshot;
+    // The shard cannot load again, so that its old nonce stays valid.
+    wal.head = () => new Promise(() => {});
+    host.plantBug();
+    await host.execute(place([{ id: 'bug' }]));
+    throw new Error('the store is away');
+  };
+  assert.equal(await abandoned(host.host.takeSnapshots(IMMEDIATE)), 'the shard was unloaded in the meantime');
+  assert.deepEqual(await manifests(wal), []);
+});
+
 test('a manifest of another snapshot or shard counts as damaged', async () => {
   const wal = newWal();
   const { id } = await taken(await funded(wal));
