@@ -29,6 +29,8 @@ export interface FollowedLog {
   readonly mayBeShort: boolean;
   /** The fence that this process has already written to the log. */
   readonly fence?: Takeover | undefined;
+  /** Throws if a log with this head must not be loaded. */
+  readonly checkHead?: (head: Head) => void;
 }
 
 /** A log that belongs to this process. */
@@ -120,8 +122,10 @@ export class Follower implements OwnTail {
    * Loads the newest snapshot and the current log, and starts to follow the log. Rejects with a `RecoveryError` if this
    * is impossible.
    */
-  static async begin({ shard, genesis, mayBeShort, fence }: FollowedLog, deps: RecoveryDeps): Promise<Follower> {
+  static async begin(followed: FollowedLog, deps: RecoveryDeps): Promise<Follower> {
+    const { shard, genesis, mayBeShort, fence } = followed;
     const target = await headOf(shard, deps);
+    followed.checkHead?.(target);
     const found = fence !== undefined && isSameHead(target, fence.entry.head) ? fence.previous : target;
     const what = { shard, genesis, found, target };
     const acknowledged = deps.acknowledged(shard);

@@ -4,7 +4,7 @@ import { Follower } from '../log/follower.js';
 import { describeOwner, FencedError, headOf, ownerOf } from '../log/take-over.js';
 import { ATTEMPTS_MAX, appendLost, type OwnTail } from '../log/write-fence.js';
 import type { Lsn } from '../ports/lsn.js';
-import { ShortLogError } from '../ports/recovery-error.js';
+import { LossError, ShortLogError } from '../ports/recovery-error.js';
 import { ATTEMPTS_AT_START, isPermanent, withRetries } from '../ports/retry-policy.js';
 import type { Head, Position, Takeover } from '../ports/wal.js';
 import type { OrphanKeeper } from '../upkeep/orphan-keeper.js';
@@ -104,17 +104,29 @@ export class ShardRestarts {
     } catch (error) {
       if (!isPermanent(error) && deps === this.atStart) throw error;
       const message = messageOf(error);
-      // Stop the shard after this read: a stopped shard may be unloaded and serve again while the read waits.
-      const head = await headOf(shard.id, deps).catch(() => undefined);
+      const head = await this.findOther(hosted, owned, error, deps);
       shard.stop(message);
-      // The reason for the failure may be another owner, which has newer snapshots and has trimmed the log. Nothing is
-      // lost then.
-      if (head !== undefined && head.lsn.epoch >= owned.epoch && !this.isOurs(head)) {
-        return await this.fenced(hosted, head);
-      }
+      if (head !== undefined) return await this.fenced(hosted, head);
       const at = { code: 'shard-recovery-failed', shard: shard.id, error: message };
       this.deps.log.error(at, 'shard recovery failed, shard stopped');
     }
+  }
+
+  /**
+   * The head of another owner that the error names or that the log has now. The reason for any failure may be another
+   * owner, which has newer snapshots and has trimmed the log. Nothing is lost then. Called before the shard stops: a
+   * stopped shard may be unloaded and serve again while the read waits.
+   */
+  private async findOther(
+    { shard }: HostedShard,
+    owned: Owned,
+    error: unknown,
+    deps: TakeShardDeps,
+  ): Promise<Head | undefined> {
+    // A later read may miss the other owner, because the store may be away by then or have lost that owner's fence.
+    if (error instanceof FencedError && this.isTaken(error.head, owned)) return error.head;
+    const head = await headOf(shard.id, deps).catch(() => undefined);
+    return head !== undefined && this.isTaken(head, owned) ? head : undefined;
   }
 
   /**
@@ -135,16 +147,39 @@ export class ShardRestarts {
     for (let attempt = 1; ; attempt++) {
       try {
         if (kept !== undefined) reportHealed(id, await appendLost(id, kept, deps), deps);
-        const log = { shard: id, genesis: this.deps.genesis(id), mayBeShort: false, fence };
+        const checkHead = (head: Head) => {
+          if (this.isTaken(head, owned)) throw new FencedError(id, head);
+        };
+        const log = { shard: id, genesis: this.deps.genesis(id), mayBeShort: false, fence, checkHead };
         const follower = await Follower.begin(log, deps);
         await withRetries('take over the shard', deps, () => takeShard(hosted, follower, taking, deps), isHopeless);
         return;
       } catch (error) {
-        const isLate = error instanceof FencedError && this.isOurs(error.head);
-        if (attempt === ATTEMPTS_MAX || !(isLate || error instanceof ShortLogError)) throw error;
+        if (attempt === ATTEMPTS_MAX || !(await this.mayPass(id, error, kept, deps))) throw error;
         await deps.delay(SHORT_LOG_MS);
       }
     }
+  }
+
+  /** True if the next attempt may succeed after this error. */
+  private async mayPass(
+    shard: number,
+    error: unknown,
+    kept: OwnTail | undefined,
+    deps: TakeShardDeps,
+  ): Promise<boolean> {
+    if (error instanceof FencedError) return this.isOurs(error.head);
+    if (error instanceof ShortLogError) return true;
+    if (kept === undefined || !(error instanceof LossError)) return false;
+    // The store has lost entries after `appendLost` looked, and the next attempt appends them again.
+    const head = await headOf(shard, deps).catch(() => undefined);
+    const lost = head && kept.findEntriesAfter(head);
+    return lost !== undefined && lost.length > 0;
+  }
+
+  /** True if the log has this head because another owner took it from this process. */
+  private isTaken(head: Head, { epoch }: Owned): boolean {
+    return head.lsn.epoch >= epoch && !this.isOurs(head);
   }
 
   private isOurs(head: Head): boolean {

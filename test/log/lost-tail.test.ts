@@ -228,6 +228,31 @@ test('lost entries are appended again after a bug makes the shard recover', asyn
   assert.equal(await test.balance('ann'), 950);
 });
 
+for (const [title, hasSnapshot] of [
+  ['entries lost just before a restart loads are appended again', false],
+  ['entries of a snapshot that are lost before a restart loads are appended again', true],
+] as const) {
+  test(title, async () => {
+    const test = await withBets(5);
+    if (hasSnapshot) await test.host.takeSnapshots({ restMs: 0, deadlineMs: Number.POSITIVE_INFINITY });
+    const before = await test.wal.read(0, LSN_ZERO, 100);
+    const head = test.wal.head.bind(test.wal);
+    let reads = 0;
+    test.wal.head = async (shard) => {
+      // The first read looks for lost entries, and the second read begins the load.
+      if (++reads === 2) test.wal.loseTail(0, 2);
+      return await head(shard);
+    };
+    await meetBug(test);
+    await until('it is back', () => stateOf(test) !== 'failing' && stateOf(test) !== 'starting');
+    assert.equal(stateOf(test), 'serving', test.host.status()[0]?.reason);
+    const after = await test.wal.read(0, LSN_ZERO, 100);
+    assert.deepEqual(after.slice(0, 7), before);
+    assert.equal(after.length, 8, 'and one fence');
+    assert.equal(await test.balance('ann'), 950);
+  });
+}
+
 /**
  * Losses in a failover while a shard recovers from a bug: the append at which a loss occurs, and the number of lost
  * entries.
