@@ -402,6 +402,13 @@ export class Shard implements FlushMember, GateClient {
     this.drop(STOPPED);
   }
 
+  /** Gives up a shard whose log another owner has taken. `reason` is human-readable. */
+  giveUp(reason: string): void {
+    this.state = 'fenced';
+    this.stopReason = reason;
+    this.drop(MOVED);
+  }
+
   /** True if another node owns the shard, as far as this node knows. */
   get isElsewhere(): boolean {
     return this.state === 'away' || this.state === 'following';

@@ -105,8 +105,11 @@ export class ShardRestarts {
       if (!isPermanent(error) && deps === this.atStart) throw error;
       const message = messageOf(error);
       const head = await this.findOther(hosted, owned, error, deps);
+      if (head !== undefined) {
+        shard.giveUp(message);
+        return await this.fenced(hosted, head);
+      }
       shard.stop(message);
-      if (head !== undefined) return await this.fenced(hosted, head);
       const at = { code: 'shard-recovery-failed', shard: shard.id, error: message };
       this.deps.log.error(at, 'shard recovery failed, shard stopped');
     }

@@ -132,4 +132,5 @@ test("a start reports another owner's fence even if the next read fails", async 
   };
   await node.host.start(fences);
   await until('the fence is reported', async () => node.fenced.length === 1);
+  assert.equal(stateOf(node), 'fenced', 'the process then ends with code 3');
 });

@@ -137,11 +137,19 @@ function asStoreProblem(what: string, name: string): (error: Error) => never {
   };
 }
 
+/** Another process took the store over while this one started. */
+class TakenOverError extends RecoveryError {
+  override readonly name = 'TakenOverError';
+  override readonly ending = 'fenced';
+}
+
 /** A shard that has stopped does not prevent the others from serving. */
 function mustServe(shards: Shards): void {
   const status = shards.status();
   const [first] = status;
   if (first === undefined || status.some(({ state }) => state === 'serving')) return;
+  const fenced = status.find(({ state }) => state === 'fenced');
+  if (fenced !== undefined) throw new TakenOverError(fenced.reason ?? 'another process has taken the store over');
   throw new RecoveryError(first.reason ?? 'no shard could be recovered');
 }
 
