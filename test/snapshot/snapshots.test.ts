@@ -336,7 +336,7 @@ test('a start that is fenced during recovery loses nothing', async () => {
     return snapshots.call(wal, shard);
   };
   const overtaken = await TestHost.started({ wal });
-  assert.equal(stateOf(overtaken)?.state, 'stopped');
+  assert.equal(stateOf(overtaken)?.state, 'fenced');
   assert.deepEqual(overtaken.fenced.map(({ shard }) => shard).sort(), [0, 1]);
   assert.equal(await later?.balance('ann'), 990);
 });
