@@ -534,7 +534,7 @@ export class ClusterNode implements PeerEvents {
   /** Answers a newer member's message, so that the member does not wait. The link and the other messages are not affected. */
   private answerUnknown(tag: string, message: unknown): void {
     const { type, id, callbacks } = (message ?? {}) as Readonly<Record<string, unknown>>;
-    const of = String(type);
+    const of = typeof type === 'string' ? type : typeof type;
     this.deps.log.debug({ peer: tag, type: of }, 'message of a newer release is not known here');
     if (of === 'calls') this.callServer.refuse(tag, callbacks);
     // Otherwise two nodes would answer each other's answers for ever.

@@ -132,6 +132,13 @@ test('a message of an unknown type is answered with its type and id', async () =
   assert.deepEqual(await answersTo({ type: 'unknown', about: 'foresee' }), [], 'an answer is not answered');
 });
 
+test('a message whose type is no text is answered with what it is', async () => {
+  assert.deepEqual(await answersTo({ type: [{ toString: {} }], id: 7 }, { id: 8 }), [
+    { type: 'unknown', of: 'object', id: 7 },
+    { type: 'unknown', of: 'undefined', id: 8 },
+  ]);
+});
+
 test('messages of the removed durability peers:1 are answered as unknown', async () => {
   const head = { lsn: { epoch: 1, sequence: 1 }, nonce: '0123456789abcdef', checksum: 1 };
   const asked = [
