@@ -10,7 +10,7 @@ import type { Head, Position } from '../ports/wal.js';
 import type { Explanation } from '../replica/explain.js';
 import { tagOf } from '../replica/tag-of.js';
 import { BACKGROUND, type SnapshotResult } from '../snapshot/snapshotter.js';
-import type { Shards } from '../threads/shards.js';
+import type { ShardStatus, Shards } from '../threads/shards.js';
 import { isOtherArchive } from './archive-ids.js';
 import { CallServer } from './call-server.js';
 import type { ClusterMeasures } from './cluster-measures.js';
@@ -66,8 +66,8 @@ export interface ClusterNodeDeps {
 
 const TICK_MS = 50;
 /**
- * Of this many ticks, only the last one acts while the cluster is calm. A view of the registry, which arrives with each
- * heartbeat, acts as well.
+ * While the cluster is calm, only every fourth tick acts. A view of the registry, which arrives with each heartbeat,
+ * acts as well.
  */
 const CALM_TICKS = 4;
 /** Two live members that have had no link for this long cannot reach each other. */
@@ -442,13 +442,13 @@ export class ClusterNode implements PeerEvents {
     const statuses = local.status();
     noteServed(this.shards, statuses);
     lagsOf(this.shards, statuses, nowMs);
-    if (++this.calmTicks >= CALM_TICKS || !this.isCalm(nowMs)) this.tick();
+    if (++this.calmTicks >= CALM_TICKS || !this.isCalm(statuses, nowMs)) this.tick();
   }
 
   /** True if nothing happens here, or to another member, that a tick would act on. */
-  private isCalm(nowMs: number): boolean {
+  private isCalm(statuses: readonly ShardStatus[], nowMs: number): boolean {
     const { watch, membership, planner, ownership } = this;
-    return !watch.isAnyStuck && !membership.isAnySuspect(nowMs) && !planner.isProposing && ownership.isCalm;
+    return !watch.isAnyStuck && !membership.isAnySuspect(nowMs) && !planner.isProposing && ownership.isCalm(statuses);
   }
 
   private tick(): void {

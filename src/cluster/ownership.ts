@@ -7,7 +7,7 @@ import type { Effect } from '../replica/effect.js';
 import { type Explanation, explain } from '../replica/explain.js';
 import type { Facts } from '../replica/facts.js';
 import type { Input } from '../replica/input.js';
-import { stateOf } from '../replica/observe.js';
+import { epochOf, stateOf } from '../replica/observe.js';
 import type { Cause, Replica } from '../replica/replica.js';
 import { isHeldHere, isLost, isStuck } from '../replica/reported.js';
 import { transition } from '../replica/transition.js';
@@ -81,12 +81,10 @@ export class Ownership {
   }
 
   /** True if no replica is about to act, and the threads have changed none since the last tick. */
-  get isCalm(): boolean {
-    const statuses = this.deps.local.status();
+  isCalm(statuses: readonly ShardStatus[]): boolean {
     return this.replicas.every(({ shard, state, epoch, wait }) => {
-      const { state: local, head } = statuses[shard] as ShardStatus;
-      const localEpoch = local === 'serving' ? head?.lsn.epoch : undefined;
-      return CALM.includes(wait.cause) && state === stateOf(local) && epoch === localEpoch;
+      const local = statuses[shard] as ShardStatus;
+      return CALM.includes(wait.cause) && state === stateOf(local.state) && epoch === epochOf(local);
     });
   }
 

@@ -23,6 +23,11 @@ export function stateOf(local: ShardState): ReplicaState {
   return STATES[local];
 }
 
+/** The epoch in which the shard serves; undefined while it does not. */
+export function epochOf({ state, head }: Facts['local']): number | undefined {
+  return state === 'serving' ? head?.lsn.epoch : undefined;
+}
+
 /**
  * Records changes that the shard made on its own, and the periods that begin now. The shard may have failed and
  * recovered, or its thread may have ended.
@@ -30,7 +35,7 @@ export function stateOf(local: ShardState): ReplicaState {
 export function observe(replica: Replica, facts: Facts): Outcome {
   const { local, nowMs } = facts;
   const state = stateOf(local.state);
-  const epoch = local.state === 'serving' ? local.head?.lsn.epoch : undefined;
+  const epoch = epochOf(local);
   const isLost = replica.isHeld && state === 'remote';
   const next = become(replica, state, nowMs, {
     ...timesOf(replica, state, facts),

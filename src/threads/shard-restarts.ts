@@ -23,7 +23,7 @@ export interface RestartDeps extends Omit<TakeShardDeps, 'attemptsMax'> {
   readonly orphans: OrphanKeeper;
 }
 
-/** What this process knows about a log that it owns. */
+/** A log that this process owns, with the facts that the process has about it. */
 interface Owned {
   /** The epoch in which the log belonged to this process. Other owners have this epoch or a later one. */
   readonly epoch: number;
