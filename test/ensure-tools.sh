@@ -1,5 +1,5 @@
 #!/bin/sh
-# The tests use a real Redis, strace, openssl and Chromium: installs Debian's packages where they are missing, or says what to install.
+# The tests use a real Redis, strace, openssl, curl and Chromium: installs Debian's packages where they are missing, or says what to install.
 # Tests with PostgreSQL, PgBouncer, nginx, HAProxy and NATS are skipped without them; where root may, these are installed too.
 # Tests with RabbitMQ are skipped without it, and it is not installed: it needs 100 MB.
 set -eu
@@ -9,6 +9,7 @@ wanted=
 "${WALLETD_TEST_REDIS:-redis-server}" --version 2>/dev/null | grep -Eq 'v=([7-9]|[1-9][0-9])\.' || missing="$missing redis-server"
 strace --version >/dev/null 2>&1 || missing="$missing strace"
 openssl version >/dev/null 2>&1 || missing="$missing openssl"
+curl --version >/dev/null 2>&1 || missing="$missing curl"
 chromium --version >/dev/null 2>&1 || missing="$missing chromium"
 # Debian keeps these programs off the PATH of a user.
 PATH="$PATH:/usr/sbin:$(echo /usr/lib/postgresql/*/bin | tr ' ' ':')"
