@@ -129,6 +129,21 @@ test('LMDB: a lookup across many days does not block other work', async () => {
   assert.ok(turns > 10, `${turns} turns`);
 });
 
+test('LMDB: a day stays open during a long lookup, however many other days are read', async () => {
+  const archive = LmdbArchive.open(tempFolder(), STORE_ID);
+  const days = Array.from({ length: 30 }, (_, i) => 20_000 + i);
+  await archive.put(days.map((day) => ({ ...DAMAGED, day })));
+  const names = Array.from({ length: 3000 }, (_, hash): ArchiveKey => ({ player: 1, kind: 'round', hash }));
+  let isOver = false;
+  const long = archive.find(0, names, { first: 20_000, last: 20_000 }).finally(() => {
+    isOver = true;
+  });
+  long.catch(() => {});
+  while (!isOver) await archive.find(0, [{ player: 1, kind: 'round', hash: 2 }], { first: 20_001, last: 99_999 });
+  assert.equal((await long).length, 1);
+  await archive.close();
+});
+
 const DAMAGED: ArchiveRecord = {
   shard: 0,
   day: 20_000,

@@ -43,7 +43,7 @@ export class ArchiveDay {
   private readonly fresh: ProvenTable;
   /** The most recent put. Puts run one after another. */
   private last: Promise<unknown> = Promise.resolve();
-  /** Number of puts and reads in progress. */
+  /** Number of puts, lookups and reads in progress. */
   private users = 0;
 
   constructor(
@@ -71,20 +71,19 @@ export class ArchiveDay {
   }
 
   async put(records: readonly ArchiveRecord[]): Promise<void> {
-    this.users++;
     // Encode now instead of when the queued put runs, because the caller has chosen a moment with spare time.
     const encoded = records.map((record) => ({ key: keyOf(record), value: encodeRecord(record) }));
     const fresh = freshOf(records);
     const put = this.last.then(() => this.write(encoded, fresh));
     this.last = put.catch(() => {});
-    try {
-      await put;
-    } finally {
-      this.users--;
-    }
+    await this.using(() => put);
   }
 
   async find(shard: number, names: readonly ArchiveKey[]): Promise<ArchiveRecord[]> {
+    return await this.using(() => this.findNames(shard, names));
+  }
+
+  private async findNames(shard: number, names: readonly ArchiveKey[]): Promise<ArchiveRecord[]> {
     const found: ArchiveRecord[] = [];
     const idsOf = new Map<number, Set<number>>();
     const slices = new Slices(systemClock, turn);
@@ -173,10 +172,12 @@ export class ArchiveDay {
 
   /** Removes the fresh keys that puts before `lsn` wrote. */
   async dropFresh(shard: number, lsn: Lsn): Promise<void> {
-    for await (const { rows, lost } of this.fresh.between(prefixOf(shard), freshKey(shard, lsn, 0))) {
-      const keys = [...rows.map(({ key }) => key), ...lost];
-      await this.file.remove(keys.length, () => this.fresh.remove(keys));
-    }
+    await this.using(async () => {
+      for await (const { rows, lost } of this.fresh.between(prefixOf(shard), freshKey(shard, lsn, 0))) {
+        const keys = [...rows.map(({ key }) => key), ...lost];
+        await this.file.remove(keys.length, () => this.fresh.remove(keys));
+      }
+    });
   }
 
   async dropAfter(shard: number, lsn: Lsn): Promise<void> {
@@ -251,6 +252,16 @@ export class ArchiveDay {
     for await (const { rows, lost } of this.reading(this.rounds, prefix)) {
       if (lost[0] !== undefined) throw this.lost(lost[0]);
       yield rows;
+    }
+  }
+
+  /** Keeps the day open until `use` has ended, also while it lets other work run. */
+  private async using<T>(use: () => Promise<T>): Promise<T> {
+    this.users++;
+    try {
+      return await use();
+    } finally {
+      this.users--;
     }
   }
 
