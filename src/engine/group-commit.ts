@@ -109,7 +109,8 @@ class AppendQueue {
   private readonly flushing = new Set<FlushMember>();
   private flushes = 0;
   private isScheduled = false;
-  private isPaused = false;
+  /** Members whose append failed. They wait for the end of one common pause. */
+  private readonly paused = new Set<FlushMember>();
   private backoffMs = 0;
   /** Number of commands in the next flush so far. */
   private commands = 0;
@@ -123,7 +124,7 @@ class AppendQueue {
   request(member: FlushMember): void {
     this.waiting.add(member);
     this.commands++;
-    if (!this.mayFlush || this.flushing.has(member)) return;
+    if (!this.mayFlush || !this.isReady(member)) return;
     this.schedule(this.commands);
   }
 
@@ -139,10 +140,6 @@ class AppendQueue {
 
   private awaitQuietTurn(commandsBefore: number, flushByMs: number): void {
     this.deps.defer(() => {
-      if (this.isPaused) {
-        this.isScheduled = false;
-        return;
-      }
       const isQuiet = this.commands === commandsBefore;
       if (isQuiet || this.commands >= FLUSH_COMMANDS || this.deps.monotonicMs() >= flushByMs) {
         this.flush();
@@ -187,24 +184,28 @@ class AppendQueue {
       member.appendCompleted(appends[i] as Append, outcome, tookMs);
       this.onCompleted(member);
     }
-    // If some appends succeeded, retry the failed ones with the next flush, so that they do not delay other members.
+    // If some appends succeeded, retry the failed ones with the next flush.
     const isOutage = failures > 0 && failures === flushed.length;
-    if (!isOutage) this.backoffMs = 0;
-    const isNextFull = failures === 0 && !wasScheduled && !this.isPaused && this.commands >= FLUSH_COMMANDS;
+    if (isOutage) this.pause(flushed);
+    else this.backoffMs = 0;
+    const isNextFull = failures === 0 && !wasScheduled && this.commands >= FLUSH_COMMANDS;
     if (isNextFull) this.flush();
     for (const member of flushed) member.releaseReplies();
     if (!isNextFull) this.isScheduled = wasScheduled;
-    if (isOutage) this.pause();
     if (this.mayFlush && this.ready().length > 0) this.schedule(0);
   }
 
   private get mayFlush(): boolean {
-    return !this.isScheduled && !this.isPaused && this.flushes < FLUSHES_MAX;
+    return !this.isScheduled && this.flushes < FLUSHES_MAX;
   }
 
-  /** Members with commands for which no append is in progress. */
+  /** Members with commands that can be flushed now. */
   private ready(): FlushMember[] {
-    return [...this.waiting].filter((member) => !this.flushing.has(member));
+    return [...this.waiting].filter((member) => this.isReady(member));
+  }
+
+  private isReady(member: FlushMember): boolean {
+    return !this.flushing.has(member) && !this.paused.has(member);
   }
 
   private flush(): void {
@@ -225,15 +226,16 @@ class AppendQueue {
   }
 
   /**
-   * Schedules the next flush after the current delay. During an outage, each flush sends the same bytes again, with
-   * growing delays.
+   * Lets these members wait. During an outage, each flush sends the same bytes again, with growing delays. Other members
+   * do not wait, because the log of one shard can fail while its server takes appends of all others.
    */
-  private pause(): void {
-    if (this.isPaused) return;
-    this.isPaused = true;
+  private pause(members: readonly FlushMember[]): void {
+    const isFirst = this.paused.size === 0;
+    for (const member of members) this.paused.add(member);
+    if (!isFirst) return;
     this.backoffMs = Math.min(Math.max(this.backoffMs * 2, BACKOFF_MIN_MS), BACKOFF_MAX_MS);
     this.deps.delay(() => {
-      this.isPaused = false;
+      this.paused.clear();
       if (this.mayFlush) this.flush();
     }, this.backoffMs);
   }
