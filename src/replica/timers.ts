@@ -15,7 +15,10 @@ export const TIMERS = {
     why: 'Interval of requests after an offer of a short log: the live owner pauses for each offer, and may append the lost end before it is fenced.',
   },
   force: { ms: 5000, why: 'A live owner that has been asked for this long and has not handed over is fenced.' },
-  offer: { ms: 500, why: 'Validity of an offer: its fence may then still arrive before the owner resumes.' },
+  offer: {
+    ms: 350,
+    why: 'Validity of an offer. Shorter than the pause: a fence after the resume could hide entries that were acknowledged since.',
+  },
   handover: {
     ms: HANDOVER_MS,
     why: 'Pause for a hand-over: a resume while the new owner fences costs more. With 150 ms, many failed on busy nodes.',

@@ -7,6 +7,7 @@ import type { ShardState } from '../../src/engine/shard.js';
 import type { Facts, Role } from '../../src/replica/facts.js';
 import { INPUT_TYPES, type Input } from '../../src/replica/input.js';
 import { newReplica, REPLICA_STATES, type Replica, type ReplicaState } from '../../src/replica/replica.js';
+import { TIMERS } from '../../src/replica/timers.js';
 import { transition } from '../../src/replica/transition.js';
 import type { MoveResult } from '../../src/threads/shards.js';
 import { effectText, headFrom, quietFacts, SHARD, tagNamed } from './sample.js';
@@ -113,6 +114,10 @@ test('transitions.txt lists the outcome of every state and input', () => {
   const table = `${HEADING}\n${groups.join('\n\n')}\n`;
   if (process.env.UPDATE === '1') writeFileSync(TABLE, table);
   else assert.equal(table, readFileSync(TABLE, 'utf8'));
+});
+
+test('an offer ends before its owner resumes', () => {
+  assert.ok(TIMERS.offer.ms < TIMERS.handover.ms);
 });
 
 test('every type of input has a row', () => {
