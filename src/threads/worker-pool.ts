@@ -1,5 +1,4 @@
 import type { Worker } from 'node:worker_threads';
-import { must } from '../base/assert.js';
 import type { Clock } from '../base/clock.js';
 import type { ConfirmedTime } from '../base/irreversible-time.js';
 import type { Logger } from '../base/logger.js';
@@ -194,24 +193,26 @@ export class WorkerPool implements Shards {
 
   async move(move: Move): Promise<MoveResult> {
     const { shard, type } = move;
-    if (!this.hasThreads) return NO_THREADS;
     const slot = this.byShard.get(shard) ?? (PLACED_FOR.has(type) ? this.place(shard) : undefined);
-    if (slot === undefined) return type === 'leave' ? { type: 'done' } : NOT_HERE;
+    if (slot === undefined) return this.unplaced(type);
     const { client, reason = THREAD_ENDED } = slot;
     const result = await client?.move(move);
     if (this.stateIn(slot, shard) === 'away') this.byShard.delete(shard);
     return result ?? { type: 'failed', reason, isPermanent: false };
   }
 
-  /** Assigns the shard to the thread with the fewest shards. */
-  private place(shard: number): WorkerSlot {
+  /** The result of a move of a shard that is in no thread. */
+  private unplaced(type: Move['type']): MoveResult {
+    if (!this.hasThreads || PLACED_FOR.has(type)) return NO_THREADS;
+    return type === 'leave' ? { type: 'done' } : NOT_HERE;
+  }
+
+  /** Assigns the shard to the serving thread with the fewest shards. Returns undefined if no thread serves. */
+  private place(shard: number): WorkerSlot | undefined {
     const serving = this.slots.filter(({ state }) => state === 'serving');
-    const [emptiest] = (serving.length > 0 ? serving : this.slots).toSorted(
-      (a, b) => this.shardsOf(a).length - this.shardsOf(b).length,
-    );
-    const slot = must(emptiest, 'a pool has threads');
-    this.byShard.set(shard, slot);
-    return slot;
+    const [emptiest] = serving.toSorted((a, b) => this.shardsOf(a).length - this.shardsOf(b).length);
+    if (emptiest !== undefined) this.byShard.set(shard, emptiest);
+    return emptiest;
   }
 
   private stateIn({ client, state }: WorkerSlot, shard: number): ShardState {

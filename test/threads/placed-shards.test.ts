@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict';
+import { EventEmitter } from 'node:events';
+import { test } from 'node:test';
+import { setImmediate as turn } from 'node:timers/promises';
+import type { Worker } from 'node:worker_threads';
+import { silentLogger } from '../../src/base/logger.js';
+import type { FromWorker, ToWorker } from '../../src/threads/protocol.js';
+import type { MoveResult, ShardStatus } from '../../src/threads/shards.js';
+import { type PoolDeps, WorkerPool } from '../../src/threads/worker-pool.js';
+
+/** A worker thread that carries out every move at once. */
+class ObedientWorker extends EventEmitter {
+  private readonly shards: ShardStatus[] = [statusOf(0, 'away'), statusOf(1, 'away')];
+  private isDead = false;
+
+  opened(): void {
+    this.send({ type: 'status', shards: this.shards, isMemoryFull: false, metrics: undefined });
+    this.send({ type: 'shards-opened' });
+  }
+
+  postMessage(message: ToWorker): void {
+    if (this.isDead || message.type !== 'move-shard') return;
+    const { id, move } = message;
+    this.shards[move.shard] = statusOf(move.shard, move.type === 'leave' ? 'away' : 'following');
+    queueMicrotask(() => {
+      this.send({ type: 'status', shards: [...this.shards], isMemoryFull: false, metrics: undefined });
+      this.send({ type: 'shard-moved', id, result: { type: 'done' } });
+    });
+  }
+
+  terminate(): void {
+    this.isDead = true;
+    this.emit('exit', 1);
+  }
+
+  private send(message: FromWorker): void {
+    this.emit('message', message);
+  }
+}
+
+/** A node of a cluster with two shards and two workers, both of which serve. */
+class Scene {
+  nowMs = 1000;
+  /** The newest thread of each worker. */
+  private readonly workers: ObedientWorker[] = [];
+  readonly pool = new WorkerPool(2, 2, {
+    clock: { now: () => this.nowMs, monotonicMs: () => this.nowMs },
+    log: silentLogger,
+    isShared: true,
+    codec: {} as PoolDeps['codec'],
+    onFenced: () => {},
+    spawn: (worker) => {
+      const thread = new ObedientWorker();
+      this.workers[worker] = thread;
+      return thread as unknown as Worker;
+    },
+  });
+
+  static async start(): Promise<Scene> {
+    const scene = new Scene();
+    const started = scene.pool.start([]);
+    for (const worker of scene.workers) worker.opened();
+    await started;
+    return scene;
+  }
+
+  async dies(worker: number): Promise<void> {
+    this.workers[worker]?.terminate();
+    await turn();
+  }
+
+  async comesBack(worker: number): Promise<void> {
+    this.workers[worker]?.opened();
+    await turn();
+  }
+
+  async follow(shard: number): Promise<MoveResult['type']> {
+    return (await this.pool.move({ type: 'follow', shard })).type;
+  }
+
+  get states(): string[] {
+    return this.pool.status().map(({ state }) => state);
+  }
+}
+
+function statusOf(shard: number, state: ShardStatus['state']): ShardStatus {
+  const none = { players: 0, waiting: 0, head: undefined, timeMs: 0, pendingAppendMs: 0, lacksNames: false };
+  return { ...none, shard, state, reason: undefined };
+}
+
+test('no shard goes to a thread that has ended for good, also while the other one restarts', async () => {
+  const scene = await Scene.start();
+  await scene.dies(0);
+  await scene.comesBack(0);
+  scene.nowMs += 1000;
+  await scene.dies(0);
+  assert.deepEqual([await scene.follow(0), await scene.follow(1)], ['done', 'done']);
+
+  scene.nowMs += 3_600_000;
+  await scene.dies(1);
+  assert.deepEqual([await scene.follow(0), scene.states], ['failed', ['away', 'away']]);
+  await scene.comesBack(1);
+  assert.deepEqual([await scene.follow(0), scene.states], ['done', ['following', 'away']]);
+});
+
+test('a node whose threads have all ended for good says so for every shard', async () => {
+  const scene = await Scene.start();
+  for (const worker of [0, 1]) {
+    await scene.dies(worker);
+    await scene.comesBack(worker);
+    await scene.dies(worker);
+  }
+  assert.deepEqual([await scene.follow(0), scene.states], ['failed', ['stopped', 'stopped']]);
+});
