@@ -472,6 +472,7 @@ export class ClusterNode implements PeerEvents {
     }
     this.links.keep(peers);
     this.watch.keepOnly(new Set(peers.keys()), this.deps.clock.monotonicMs());
+    for (const other of this.downSinceMs.keys()) if (!peers.has(other)) this.downSinceMs.delete(other);
     // Ignore records of former members, because an ownership record outlives its member.
     const claims = [...view.claims].filter(([, claim]) => view.members.has(claim.tag));
     this.routes.claims(claims.map(([shard, claim]) => [shard, claim.tag]));

@@ -88,17 +88,28 @@ export class PeerCalls {
   }
 
   private send(...[callbacks, firstId, requests]: Parameters<SendRequests>): void {
-    const ahead = this.deps.clocks.toTheirs(this.tag, 0) ?? 0;
+    const ahead = this.deps.clocks.toTheirs(this.tag, 0);
     let nextId = firstId;
     let isSent = true;
     for (const portion of portionsOf(callbacks)) {
-      const columns = columnsOf(nextId, portion);
-      const deadlinesMs = columns.deadlinesMs.map((deadlineMs) => deadlineMs + ahead);
-      isSent &&= this.deps.send({ type: 'calls', callbacks: { ...columns, deadlinesMs } });
+      if (ahead === undefined) this.refuse(nextId, portion.length);
+      else {
+        const columns = columnsOf(nextId, portion);
+        const deadlinesMs = columns.deadlinesMs.map((deadlineMs) => deadlineMs + ahead);
+        isSent &&= this.deps.send({ type: 'calls', callbacks: { ...columns, deadlinesMs } });
+      }
       nextId += portion.length;
     }
     if (requests.length > 0) isSent &&= this.deps.send({ type: 'asks', requests });
     if (!isSent) this.lost();
+  }
+
+  /** Refuses callbacks that cannot be sent because the peer's clock is unknown since a pause of this machine. */
+  private refuse(firstId: number, count: number): void {
+    for (let id = firstId; id < firstId + count; id++) {
+      const routed = this.outgoing.takeCallback(id);
+      if (routed !== undefined) this.deps.onRefused(routed, 'moved');
+    }
   }
 
   private inOurTime(reply: CallbackReply): CallbackReply {

@@ -5,7 +5,7 @@ import { silentLogger } from '../../src/base/logger.js';
 import { systemTimers } from '../../src/base/timers.js';
 import type { CallbackReply } from '../../src/callback/callback-codec.js';
 import { PeerCalls } from '../../src/cluster/peer-calls.js';
-import type { PeerClocks } from '../../src/cluster/peer-clocks.js';
+import { PeerClocks } from '../../src/cluster/peer-clocks.js';
 import { RoutedCallback, RoutedRequest } from '../../src/cluster/routed.js';
 import { ReplyColumns } from '../../src/threads/columns.js';
 import type { WireResult } from '../../src/threads/protocol.js';
@@ -49,4 +49,27 @@ test('an operator learns that the node is older when its result lacks a field', 
   const player = { username: 'ann', currency: 'THB', balance: 5, status: 'active' };
   peer.answered([1], [{ type: 'player', player } as unknown as WireResult], 0);
   assert.deepEqual(results, [{ type: 'failed', failure: 'upgrading' }]);
+});
+
+test('a callback is not sent with a deadline of another clock if a pause comes before its message', () => {
+  const clocks = new PeerClocks();
+  // The peer started 15 minutes after this node.
+  clocks.heard('a', 1000, 901_000);
+  const deferred: (() => void)[] = [];
+  const timers = { ...systemTimers, defer: (run: () => void) => void deferred.push(run) };
+  const refused: [unknown, string][] = [];
+  const peer = new PeerCalls('a', {
+    clocks,
+    timers,
+    send: () => assert.fail('nothing is sent'),
+    onRefused: (...one) => void refused.push(one),
+  });
+  const replier = new AnswerOnce<CallbackReply>({ reply: () => assert.fail('it is routed again') }, silentLogger);
+  const callback = { endpoint: 'placeBets', text: '{}', deadlineMs: 903_000, isSigned: false, isTraced: false } as const;
+  const routed = new RoutedCallback(0, callback, replier, rerouter);
+  assert.equal(peer.trySend(routed), true);
+  clocks.forgetAll();
+  for (const run of deferred) run();
+  assert.deepEqual(refused, [[routed, 'moved']]);
+  assert.equal(peer.waiting, 0);
 });
