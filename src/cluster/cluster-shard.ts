@@ -88,15 +88,22 @@ export function newClusterShards(
 }
 
 /** Notes that a member may have acknowledged all entries up to this head. */
-export function noteAcknowledged(shard: ClusterShard, head: Head): void {
+export function noteAcknowledged(shard: ClusterShard, head: Position): void {
   // Compare only the sequences, because they continue across epochs.
   const known = shard.acknowledged?.lsn.sequence ?? 0;
   if (head.lsn.sequence >= known) shard.acknowledged = head;
 }
 
-/** Notes the heads of the shards that this node serves. `shards` and `statuses` are in the order of the shards. */
+/**
+ * Notes the heads of the shards that this node serves, and what its threads acknowledged before they ended. `shards` and
+ * `statuses` are in the order of the shards.
+ */
 export function noteServed(shards: readonly ClusterShard[], statuses: readonly ShardStatus[]): void {
-  for (const { shard, state, head } of statuses) {
-    if (state === 'serving' && head !== undefined) noteAcknowledged(shards[shard] as ClusterShard, head);
+  for (const { shard, state, head, acknowledged: lsn } of statuses) {
+    const one = shards[shard] as ClusterShard;
+    if (state === 'serving' && head !== undefined) noteAcknowledged(one, head);
+    if (lsn !== undefined && lsn.sequence > (one.acknowledged?.lsn.sequence ?? 0)) {
+      noteAcknowledged(one, { lsn, checksum: undefined });
+    }
   }
 }

@@ -20,6 +20,8 @@ export interface ShardStatus {
   readonly waiting: number;
   /** The head of the newest durable entry. */
   readonly head: Head | undefined;
+  /** The newest entry whose answers this process got from any of its threads, including threads that have ended. */
+  readonly acknowledged?: Lsn | undefined;
   /** Log time in ms since 1970, an upper bound of all entry timestamps. It is 0 until the log has been read. */
   readonly timeMs: number;
   /** How long the oldest pending append has been waiting, in ms; 0 if there is none. */

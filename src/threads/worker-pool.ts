@@ -141,14 +141,28 @@ export class WorkerPool implements Shards {
   }
 
   status(): ShardStatus[] {
-    return range(this.shardCount).map((shard) => {
-      const slot = this.byShard.get(shard);
-      if (slot === undefined) return { ...UNKNOWN, shard, ...this.elsewhere };
-      const { client, state, reason } = slot;
-      const known = client?.status.find((status) => status.shard === shard);
-      if (known === undefined) return { ...UNKNOWN, shard, state, reason };
-      return state === 'serving' ? known : { ...known, state, reason };
-    });
+    return range(this.shardCount).map((shard) => ({
+      ...this.statusOf(shard),
+      acknowledged: this.acknowledgedOf(shard),
+    }));
+  }
+
+  private statusOf(shard: number): ShardStatus {
+    const slot = this.byShard.get(shard);
+    if (slot === undefined) return { ...UNKNOWN, shard, ...this.elsewhere };
+    const { client, state, reason } = slot;
+    const known = client?.status.find((status) => status.shard === shard);
+    if (known === undefined) return { ...UNKNOWN, shard, state, reason };
+    return state === 'serving' ? known : { ...known, state, reason };
+  }
+
+  private acknowledgedOf(shard: number): Lsn | undefined {
+    let newest: Lsn | undefined;
+    for (const { acknowledged } of this.slots) {
+      const lsn = acknowledged.get(shard);
+      if (lsn !== undefined && lsn.sequence > (newest?.sequence ?? 0)) newest = lsn;
+    }
+    return newest;
   }
 
   /** The status of a shard that is in no thread. If no thread is left, this process cannot serve the shard. */

@@ -65,7 +65,13 @@ test('a callback is not sent with a deadline of another clock if a pause comes b
     onRefused: (...one) => void refused.push(one),
   });
   const replier = new AnswerOnce<CallbackReply>({ reply: () => assert.fail('it is routed again') }, silentLogger);
-  const callback = { endpoint: 'placeBets', text: '{}', deadlineMs: 903_000, isSigned: false, isTraced: false } as const;
+  const callback = {
+    endpoint: 'placeBets',
+    text: '{}',
+    deadlineMs: 903_000,
+    isSigned: false,
+    isTraced: false,
+  } as const;
   const routed = new RoutedCallback(0, callback, replier, rerouter);
   assert.equal(peer.trySend(routed), true);
   clocks.forgetAll();

@@ -4,6 +4,9 @@ import { test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Worker } from 'node:worker_threads';
 import { silentLogger } from '../../src/base/logger.js';
+import { newClusterShards, noteServed } from '../../src/cluster/cluster-shard.js';
+import type { Lsn } from '../../src/ports/lsn.js';
+import { ReplyColumns } from '../../src/threads/columns.js';
 import type { FromWorker, ToWorker } from '../../src/threads/protocol.js';
 import type { MoveResult, ShardStatus } from '../../src/threads/shards.js';
 import { type PoolDeps, WorkerPool } from '../../src/threads/worker-pool.js';
@@ -33,7 +36,7 @@ class ObedientWorker extends EventEmitter {
     this.emit('exit', 1);
   }
 
-  private send(message: FromWorker): void {
+  send(message: FromWorker): void {
     this.emit('message', message);
   }
 }
@@ -67,6 +70,15 @@ class Scene {
   async dies(worker: number): Promise<void> {
     this.workers[worker]?.terminate();
     await turn();
+  }
+
+  acknowledges(worker: number, shard: number, lsn: Lsn): void {
+    this.workers[worker]?.send({
+      type: 'replies',
+      replies: new ReplyColumns(),
+      durable: [[shard, lsn]],
+      readyMs: undefined,
+    });
   }
 
   async comesBack(worker: number): Promise<void> {
@@ -111,4 +123,17 @@ test('a node whose threads have all ended for good says so for every shard', asy
     await scene.dies(worker);
   }
   assert.deepEqual([await scene.follow(0), scene.states], ['failed', ['stopped', 'stopped']]);
+});
+
+test('a cluster knows what a thread acknowledged just before it ended', async () => {
+  const scene = await Scene.start();
+  await scene.follow(1);
+  scene.acknowledges(0, 1, { epoch: 4, sequence: 72 });
+  await scene.dies(0);
+  const shards = newClusterShards(2, 0);
+  noteServed(shards, scene.pool.status());
+  assert.deepEqual(
+    shards.map(({ acknowledged }) => acknowledged),
+    [undefined, { lsn: { epoch: 4, sequence: 72 }, checksum: undefined }],
+  );
 });
