@@ -184,7 +184,7 @@ class AppendQueue {
       member.appendCompleted(appends[i] as Append, outcome, tookMs);
       this.onCompleted(member);
     }
-    // If some appends succeeded, retry the failed ones with the next flush.
+    // If some appends succeeded, retry the failed ones with the next flush, without a pause.
     const isOutage = failures > 0 && failures === flushed.length;
     if (isOutage) this.pause(flushed);
     else this.backoffMs = 0;
