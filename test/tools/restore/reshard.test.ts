@@ -46,6 +46,7 @@ import { framesOf as framesOfRecorded, IMMEDIATE, META, partsOf, recordedHistory
 const PLAYERS = Array.from({ length: 24 }, (_, i) => `player-${i}`);
 const START_MS = META.createdMs + 1000;
 const MEMORY_MS = 1000;
+const TURN_MS = 25;
 const EVERYTHING = { limit: 1000, after: undefined } as const;
 
 let redis: RedisServer;
@@ -121,7 +122,7 @@ async function played(shards: number, seed: number): Promise<History> {
     }
     if (owner < 2) {
       host.clock.nowMs += 2 * MEMORY_MS;
-      await roundsToLeave(wal, shards);
+      await roundsToLeave(host, wal, shards);
     }
     await host.host.close();
     nowMs = host.clock.nowMs + 1000;
@@ -138,12 +139,16 @@ function copyOf(archive: MemoryArchive): MemoryArchive {
   return copy;
 }
 
-/** Waits until rounds have left memory in the newest epoch and no more of them leave. */
-async function roundsToLeave(wal: MemoryWal, shards: number): Promise<void> {
+/**
+ * Waits until rounds have left memory in the newest epoch and no more of them leave. The clock goes on meanwhile,
+ * because a look at the players that began before the jump of the clock finds nothing.
+ */
+async function roundsToLeave(host: TestHost, wal: MemoryWal, shards: number): Promise<void> {
   const { format } = openFormats(encodeMeta({ ...META, storeId: wal.storeId, shards }));
   let still = 0;
   for (let turn = 0, before = 0; turn < 1000 && still < 3; turn++) {
-    await delay(25);
+    await delay(TURN_MS);
+    host.clock.nowMs += TURN_MS;
     let left = 0;
     for (let shard = 0; shard < shards; shard++) {
       const { epoch } = (await wal.head(shard)).lsn;
