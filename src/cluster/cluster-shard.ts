@@ -87,11 +87,13 @@ export function newClusterShards(
   }));
 }
 
-/** Notes that a member may have acknowledged all entries up to this head. */
-export function noteAcknowledged(shard: ClusterShard, head: Position): void {
+/** Notes that a member may have acknowledged all entries up to this position. */
+export function noteAcknowledged(shard: ClusterShard, position: Position): void {
   // Compare only the sequences, because they continue across epochs.
   const known = shard.acknowledged?.lsn.sequence ?? 0;
-  if (head.lsn.sequence >= known) shard.acknowledged = head;
+  const { sequence } = position.lsn;
+  const isKnownBetter = sequence === known && position.checksum === undefined;
+  if (sequence >= known && !isKnownBetter) shard.acknowledged = position;
 }
 
 /**
@@ -102,8 +104,6 @@ export function noteServed(shards: readonly ClusterShard[], statuses: readonly S
   for (const { shard, state, head, acknowledged: lsn } of statuses) {
     const one = shards[shard] as ClusterShard;
     if (state === 'serving' && head !== undefined) noteAcknowledged(one, head);
-    if (lsn !== undefined && lsn.sequence > (one.acknowledged?.lsn.sequence ?? 0)) {
-      noteAcknowledged(one, { lsn, checksum: undefined });
-    }
+    if (lsn !== undefined) noteAcknowledged(one, { lsn, checksum: undefined });
   }
 }

@@ -89,19 +89,24 @@ export class PeerCalls {
 
   private send(...[callbacks, firstId, requests]: Parameters<SendRequests>): void {
     const ahead = this.deps.clocks.toTheirs(this.tag, 0);
+    let isSent = true;
+    if (ahead === undefined) this.refuse(firstId, callbacks.length);
+    else isSent = this.sendCallbacks(callbacks, firstId, ahead);
+    if (requests.length > 0) isSent &&= this.deps.send({ type: 'asks', requests });
+    if (!isSent) this.lost();
+  }
+
+  /** `ahead` is the peer's clock minus ours. Returns false if the link is lost. */
+  private sendCallbacks(callbacks: readonly SentCallback[], firstId: number, ahead: number): boolean {
     let nextId = firstId;
     let isSent = true;
     for (const portion of portionsOf(callbacks)) {
-      if (ahead === undefined) this.refuse(nextId, portion.length);
-      else {
-        const columns = columnsOf(nextId, portion);
-        const deadlinesMs = columns.deadlinesMs.map((deadlineMs) => deadlineMs + ahead);
-        isSent &&= this.deps.send({ type: 'calls', callbacks: { ...columns, deadlinesMs } });
-      }
+      const columns = columnsOf(nextId, portion);
+      const deadlinesMs = columns.deadlinesMs.map((deadlineMs) => deadlineMs + ahead);
+      isSent &&= this.deps.send({ type: 'calls', callbacks: { ...columns, deadlinesMs } });
       nextId += portion.length;
     }
-    if (requests.length > 0) isSent &&= this.deps.send({ type: 'asks', requests });
-    if (!isSent) this.lost();
+    return isSent;
   }
 
   /** Refuses callbacks that cannot be sent because the peer's clock is unknown since a pause of this machine. */

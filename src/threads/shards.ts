@@ -20,7 +20,10 @@ export interface ShardStatus {
   readonly waiting: number;
   /** The head of the newest durable entry. */
   readonly head: Head | undefined;
-  /** The newest entry whose answers this process got from any of its threads, including threads that have ended. */
+  /**
+   * For a shard that is in no thread: the newest entry that threads of this process acknowledged for it. A thread that
+   * ends cannot report its last head.
+   */
   readonly acknowledged?: Lsn | undefined;
   /** Log time in ms since 1970, an upper bound of all entry timestamps. It is 0 until the log has been read. */
   readonly timeMs: number;

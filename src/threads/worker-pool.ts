@@ -141,19 +141,16 @@ export class WorkerPool implements Shards {
   }
 
   status(): ShardStatus[] {
-    return range(this.shardCount).map((shard) => ({
-      ...this.statusOf(shard),
-      acknowledged: this.acknowledgedOf(shard),
-    }));
-  }
-
-  private statusOf(shard: number): ShardStatus {
-    const slot = this.byShard.get(shard);
-    if (slot === undefined) return { ...UNKNOWN, shard, ...this.elsewhere };
-    const { client, state, reason } = slot;
-    const known = client?.status.find((status) => status.shard === shard);
-    if (known === undefined) return { ...UNKNOWN, shard, state, reason };
-    return state === 'serving' ? known : { ...known, state, reason };
+    return range(this.shardCount).map((shard) => {
+      const slot = this.byShard.get(shard);
+      if (slot === undefined) {
+        return { ...UNKNOWN, shard, ...this.elsewhere, acknowledged: this.acknowledgedOf(shard) };
+      }
+      const { client, state, reason } = slot;
+      const known = client?.status.find((status) => status.shard === shard);
+      if (known === undefined) return { ...UNKNOWN, shard, state, reason };
+      return state === 'serving' ? known : { ...known, state, reason };
+    });
   }
 
   private acknowledgedOf(shard: number): Lsn | undefined {

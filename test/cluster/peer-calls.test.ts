@@ -51,7 +51,7 @@ test('an operator learns that the node is older when its result lacks a field', 
   assert.deepEqual(results, [{ type: 'failed', failure: 'upgrading' }]);
 });
 
-test('a callback is not sent with a deadline of another clock if a pause comes before its message', () => {
+test("a callback is routed again if its peer's clock is forgotten before it is sent", () => {
   const clocks = new PeerClocks();
   // The peer started 15 minutes after this node.
   clocks.heard('a', 1000, 901_000);

@@ -428,8 +428,10 @@ test('a flush that succeeds during a pause neither ends nor repeats it', async (
   await scene.flush('a');
   await scene.flush('b');
   await scene.outcomesOf('a', FAILED);
+  await scene.flush('b');
   await scene.outcomesOf('b', OK);
-  assert.deepEqual(scene.lines(), ['flush a1', 'flush b1', 'a failed', 'pause 20', 'b ok', 'reply b1']);
+  await scene.endTurns();
+  assert.deepEqual(scene.lines(), ['flush a1', 'flush b1', 'a failed', 'pause 20', 'b ok', 'reply b1', 'flush b2']);
   await scene.endPause();
   assert.deepEqual(scene.lines(), ['flush a1']);
 });
