@@ -18,6 +18,8 @@ import type { CostSettings } from './cost.js';
 const PAGE_EVENTS = 1000;
 const WAIT_SECONDS = 1;
 const PAIRS_PER_ROUND = 2;
+/** Time of load before a measurement in which the consumers start: a consumer in production has run for long. */
+const SETTLE_SECONDS = 3;
 
 /** Two runs of one load: without consumers, and with a pull and a push consumer. */
 interface Pair {
@@ -47,7 +49,7 @@ export function runFeedCost(settings: CostSettings, rate: number): Promise<void>
     await warmUp(server, settings);
     const loads: readonly Load[] = [settings, { ...settings, rate }];
     const count = settings.rounds * PAIRS_PER_ROUND;
-    const progress = new RunProgress(loads.length * count, 2 * settings.seconds);
+    const progress = new RunProgress(loads.length * count, 2 * settings.seconds + SETTLE_SECONDS);
     const costs: string[][] = [];
     const lags: string[][] = [];
     try {
@@ -57,6 +59,7 @@ export function runFeedCost(settings: CostSettings, rate: number): Promise<void>
         for (let n = 0; n < count; n++) {
           const without = await generate(server, load);
           const consumers = [await startPull(adminUrl), await startPush(adminUrl)];
+          await generate(server, { ...load, seconds: SETTLE_SECONDS });
           const beside = await generate(server, load);
           for (const { name, arrivals, end } of consumers) {
             await end();
