@@ -110,7 +110,8 @@ export class Ownership {
     const replica = this.replicaOf(shard);
     // Each heartbeat repeats the announcement, so skip the facts if it changes nothing.
     const isOld = replica?.epoch === undefined || replica.epoch >= epoch;
-    if (replica?.state === 'offered' || !isOld) this.give(shard, { type: 'owned', by: tag, epoch });
+    if (replica?.state === 'offered' || replica?.state === 'recovering' || !isOld)
+      this.give(shard, { type: 'owned', by: tag, epoch });
   }
 
   /** Handles a conflict that an append found: the log has another owner. */

@@ -47,7 +47,7 @@ import type { Watermarks } from './watermarks.js';
 /**
  *                 ┌──────────────── recovered ───────────────┐
  *                 v                                          │
- *   starting ─> serving ── assertion ─> failing ── done ──> starting      again too soon: stopped
+ *   starting ─> serving ── assertion ─> failing ─ recover ─> starting     again too soon: stopped
  *      │          │ └────── another owner's fence ─> fenced
  *      │          └──────── a head that is not ours ─> stopped       a head that was ours: the lost entries go in again
  *      └─ a log that cannot be continued ─> stopped
@@ -119,7 +119,7 @@ export interface ShardDeps {
   readonly observer: ShardObserver;
   /** Requests a flush; see GroupCommit. */
   readonly requestFlush: () => void;
-  /** Called when the shard has dropped its memory and must recover from its log. */
+  /** Called when the shard has dropped its memory and no append is pending: it can recover from its log. */
   readonly onFailed: () => void;
   /** Called when another owner has fenced the shard's log; `head` is that owner's head. */
   readonly onFenced: (head: Head) => void;
@@ -298,6 +298,17 @@ export class Shard implements FlushMember, GateClient {
     this.mustTail().entriesSinceSnapshot = entries;
   }
 
+  /** True after a failed assertion, once no append is pending. */
+  get canRecover(): boolean {
+    return this.state === 'failing' && this.tail?.flying === undefined;
+  }
+
+  /** Begins the recovery from a failed assertion, which `open`, `stop` or `giveUp` ends. */
+  recover(): void {
+    assert(this.canRecover, 'a recovery follows a failed assertion');
+    this.state = 'starting';
+  }
+
   /** Starts to serve with a state that was recovered from the log up to this owner's fence. */
   open(recovered: Recovered): void {
     const isReady = this.state === 'starting' || this.state === 'following';
@@ -374,7 +385,7 @@ export class Shard implements FlushMember, GateClient {
    * log to verify the report. The pending append stays pending until the log reports its outcome.
    */
   abandon(): void {
-    if (!(this.isServing || this.isDraining)) return;
+    if (!(this.isServing || this.isDraining || this.state === 'failing')) return;
     const pending = this.mustTail().silence();
     if (pending !== undefined) answerAll(pending, UNSURE);
     this.state = 'fenced';
@@ -580,7 +591,7 @@ export class Shard implements FlushMember, GateClient {
     pending.queries.release(completedMs);
     // The next append has already started, so wait for its outcome.
     if (this.tail?.flying !== undefined) return;
-    if (this.state === 'failing') this.restart();
+    if (this.state === 'failing') this.deps.onFailed();
     if (this.state === 'fenced') this.deps.onFenced(this.mustTail().head);
     if (this.isDraining && this.isDrained) this.settleDrained();
   }
@@ -722,12 +733,7 @@ export class Shard implements FlushMember, GateClient {
       return;
     }
     this.drop(STARTING);
-    if (this.tail?.flying === undefined) this.restart();
-  }
-
-  private restart(): void {
-    this.state = 'starting';
-    this.deps.onFailed();
+    if (this.tail?.flying === undefined) this.deps.onFailed();
   }
 
   private drop(answer: BusyAnswer): void {

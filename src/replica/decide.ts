@@ -25,6 +25,7 @@ function byRole(replica: Replica, facts: Facts): Outcome {
     const next = { action: 'try again', atMs: replica.restUntilMs };
     return [waiting(replica, 'retry', undefined, next), []];
   }
+  if (facts.local.state === 'failing') return recover(replica, facts);
   if (role === 'owner') return asOwner(replica, facts);
   if (replica.state === 'remote' && role === 'follower') return load(replica, facts);
   if (replica.state === 'standby' && role === 'none') return leave(replica, facts);
@@ -68,6 +69,21 @@ function asFormerOwner(replica: Replica, facts: Facts): Outcome {
   const atMs = Math.max(unlinkedSinceMs + TIMERS.unlinked.ms, replica.keptUntilMs);
   if (nowMs >= atMs) return pause(replica, undefined, replica.epoch, facts);
   return [waiting(replica, 'new-owner-link', newOwner.tag, { action: 'release the shard in the registry', atMs }), []];
+}
+
+/** Takes this node's own log over again after a failed assertion, even if another node is assigned: a hand-over needs an owner. */
+function recover(replica: Replica, facts: Facts): Outcome {
+  const { shard, othersEpoch = 0 } = replica;
+  const { local, acknowledged, nowMs } = facts;
+  const own = local.head?.lsn.epoch ?? 0;
+  // Another node has served since. The log may not show it, if a failover lost that node's fence.
+  if (Math.max(othersEpoch, acknowledged?.lsn.epoch ?? 0) > own) {
+    return settle(replica, { type: 'abandon', shard }, facts);
+  }
+  return [
+    become(replica, 'recovering', nowMs, { command: 'recover', wait: waitFor('recovery') }),
+    [{ type: 'command', move: { type: 'recover', shard } }],
+  ];
 }
 
 function load(replica: Replica, facts: Facts): Outcome {

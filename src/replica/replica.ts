@@ -16,7 +16,7 @@ import type { Move } from '../threads/shards.js';
  *   `remote`      the wallets are not in memory here
  *   `standby`     this node follows the log of another owner
  *   `serving`     this node owns the log and answers callbacks
- *   `recovering`  the shard starts again or has just been fenced; its thread acts on its own
+ *   `recovering`  the shard failed an assertion and takes its own log over again, or has just been fenced
  *   `paused`      the shard decides nothing, and no hand-over runs here
  *   `stopped`     an operator must repair the log
  *
@@ -94,9 +94,14 @@ export interface Replica {
   readonly epoch: number | undefined;
   /** True from the first service until the shard is released, abandoned or fenced. Survives pauses and recoveries. */
   readonly isHeld: boolean;
+  /** The newest epoch that another node announced during a recovery here. */
+  readonly othersEpoch: number | undefined;
   /** The epoch of a release that the registry does not show yet. */
   readonly releasedEpoch: number | undefined;
-  /** The command that runs on the shard's thread. Set in `loading`, `taking`, `pausing` and `settling`. */
+  /**
+   * The command that runs on the shard's thread. Set in `loading`, `taking`, `pausing` and `settling`, and in
+   * `recovering` after a failed assertion.
+   */
   readonly command: Move['type'] | undefined;
   /** Set in `pausing` and `offered`, and while a pause ends in `settling`. */
   readonly handover: Handover | undefined;
@@ -144,6 +149,7 @@ export function newReplica(shard: number, nowMs: number): Replica {
     wait: { cause: 'assignment', node: undefined, next: undefined },
     epoch: undefined,
     isHeld: false,
+    othersEpoch: undefined,
     releasedEpoch: undefined,
     command: undefined,
     handover: undefined,

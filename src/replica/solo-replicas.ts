@@ -61,5 +61,5 @@ export function soloTick(replica: Replica, local: Facts['local'], nowMs: number)
       mayHandOver: false,
     },
   );
-  return next;
+  return { ...next, command: undefined };
 }

@@ -60,6 +60,8 @@ function tick(replica: Replica, facts: Facts): Outcome {
     case 'settling':
       return unchanged(replica);
     default: {
+      // A recovery runs.
+      if (replica.command !== undefined) return unchanged(replica);
       const [seen, effects] = observe(replica, facts);
       const [decided, more] = decide(seen, facts);
       return [decided, [...effects, ...more]];
@@ -70,7 +72,8 @@ function tick(replica: Replica, facts: Facts): Outcome {
 /** Handles the end of a command. The next tick, which follows at once, observes the thread and decides. */
 function ended(replica: Replica, { of, result }: Ended, facts: Facts): Outcome {
   assert(result.type !== 'still' || replica.state === 'pausing', 'only a pause ends in a head');
-  assert(result.type !== 'taken' || replica.state === 'taking', 'only a take-over ends in a fence');
+  const canTake = replica.state === 'taking' || replica.state === 'recovering';
+  assert(result.type !== 'taken' || canTake, 'only a take-over or a recovery ends in a fence');
   switch (replica.state) {
     case 'loading':
       if (result.type === 'failed') return failed(become(replica, 'remote', facts.nowMs, {}), result, facts);
@@ -81,8 +84,10 @@ function ended(replica: Replica, { of, result }: Ended, facts: Facts): Outcome {
       return paused(replica, result, facts);
     case 'settling':
       return settled(replica, { type: 'result', of, result }, facts);
+    case 'recovering':
+      return recovered(replica, result, facts);
     default:
-      assert(false, 'only four states run a command');
+      assert(false, 'only five states run a command');
   }
 }
 
@@ -103,6 +108,20 @@ function taken(replica: Replica, result: MoveResult, facts: Facts): Outcome {
     default:
       return unchanged(become(replica, 'standby', nowMs, {}));
   }
+}
+
+function recovered(replica: Replica, result: MoveResult, facts: Facts): Outcome {
+  const { nowMs } = facts;
+  if (result.type !== 'taken') {
+    // The thread has stopped or unloaded the shard, or has ended.
+    const isHeld = replica.isHeld && result.type === 'failed';
+    return observe({ ...replica, isHeld, restUntilMs: nowMs + TIMERS.retry.ms }, facts);
+  }
+  const { epoch } = result.head.lsn;
+  const served = become(replica, 'serving', nowMs, { epoch, isHeld: true, wait: waitFor('nothing') });
+  // The fence follows this node's own entries, because a failover lost the fence of the node that has served since.
+  if ((replica.othersEpoch ?? 0) >= epoch) return settle(served, { type: 'abandon', shard: replica.shard }, facts);
+  return [{ ...served, problem: undefined, failures: 0 }, [{ type: 'serve', epoch }]];
 }
 
 function paused(replica: Replica, result: MoveResult, facts: Facts): Outcome {
@@ -170,6 +189,9 @@ function owned(replica: Replica, { by, epoch }: Extract<Input, { type: 'owned' }
     const { to, head } = mustHandover(replica);
     const isNew = by === to && head !== undefined && epoch > head.lsn.epoch;
     return isNew ? endPause(replica, 'release', facts) : unchanged(replica);
+  }
+  if (replica.state === 'recovering') {
+    return unchanged({ ...replica, othersEpoch: Math.max(replica.othersEpoch ?? 0, epoch) });
   }
   if (handover !== undefined || replica.epoch === undefined || replica.epoch >= epoch) return unchanged(replica);
   // Do not confirm ownership with the log. After a failover that lost the other owner's fence, the log would still name

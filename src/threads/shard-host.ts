@@ -203,7 +203,8 @@ export class ShardHost implements ThreadShards {
       onTaken: this.taken.bind(this),
     };
     this.restarts = new ShardRestarts(this.shards, { ...taking, orphans: this.orphans });
-    this.moves = deps.isShared ? new ShardMoves(this.shards, taking) : undefined;
+    const recover = (hosted: HostedShard) => this.restarts.restart(hosted);
+    this.moves = deps.isShared ? new ShardMoves(this.shards, { ...taking, recover }) : undefined;
     const { archive } = deps;
     const archived: [Shard, ShardArchive][] = [];
     for (const id of shardIds) {
@@ -220,7 +221,8 @@ export class ShardHost implements ThreadShards {
           archive: shardArchive,
           observer,
           requestFlush: () => group.request(shard),
-          onFailed: () => void this.restarts.restart(hosted),
+          // In a cluster, the shard's replica decides when it recovers.
+          onFailed: () => void (deps.isShared || this.restarts.restart(hosted)),
           onFenced: (head) => void this.restarts.fenced(hosted, head),
           onDiverged: () => void this.orphans.keep(hosted),
         },

@@ -15,6 +15,8 @@ export interface MoveDeps extends Omit<TakeShardDeps, 'attemptsMax'> {
   readonly genesis: (shard: number) => Head;
   readonly timers: Timers;
   readonly memory: { readonly isFull: boolean };
+  /** Recovers a shard after a failed assertion. */
+  readonly recover: (hosted: HostedShard) => Promise<void>;
 }
 
 /** Polling interval for the logs of followed shards. */
@@ -96,6 +98,8 @@ export class ShardMoves {
         case 'confirm':
           shard.confirmOwnership();
           return DONE;
+        case 'recover':
+          return await this.recover(hosted);
         case 'abandon':
           hosted.cancelResume();
           shard.abandon();
@@ -110,6 +114,13 @@ export class ShardMoves {
       const isOverdue = error instanceof OverdueError;
       return { type: 'failed', reason: messageOf(error), isPermanent: isPermanent(error) && !isOverdue };
     }
+  }
+
+  /** The result is `done` if the shard cannot recover yet, or if the recovery has stopped or unloaded it. */
+  private async recover(hosted: HostedShard): Promise<MoveResult> {
+    const { shard } = hosted;
+    if (shard.canRecover) await this.deps.recover(hosted);
+    return shard.isServing ? { type: 'taken', head: must(shard.durableHead, 'who serves has a log') } : DONE;
   }
 
   /** Loads the shard's wallets and follows its log. `isAwaited`: callbacks wait for the shard. */

@@ -83,6 +83,7 @@ export class ShardRestarts {
    */
   async restart(hosted: HostedShard): Promise<void> {
     const { shard } = hosted;
+    shard.recover();
     if (hosted.restarts.failed(this.deps.realClock.monotonicMs())) {
       const known = must(shard.durableHead, 'a shard that served knows its head');
       await this.takeAgain(hosted, { epoch: known.lsn.epoch, acknowledged: known, kept: shard }, this.later);

@@ -48,6 +48,7 @@ export interface ShardStatus {
  *   `release`  follow the new owner, which has fenced the paused shard
  *   `leave`    unload the shard
  *   `confirm`  check whether this node still owns the log
+ *   `recover`  take over this node's own log again after a failed assertion
  *   `abandon`  give up the shard, because another node owns it but the log cannot confirm this
  *   `stop`     stop the shard, because no node can continue its log
  */
@@ -55,7 +56,7 @@ export type Move =
   | ({ readonly type: 'take'; readonly shard: number } & Taking)
   | { readonly type: 'stop'; readonly shard: number; readonly reason: string }
   | {
-      readonly type: 'follow' | 'bring' | 'pause' | 'resume' | 'release' | 'leave' | 'confirm' | 'abandon';
+      readonly type: 'follow' | 'bring' | 'pause' | 'resume' | 'release' | 'leave' | 'confirm' | 'recover' | 'abandon';
       readonly shard: number;
     };
 

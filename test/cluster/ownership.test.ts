@@ -254,6 +254,18 @@ test('a shard is abandoned when a peer serves it in a later epoch', async () => 
   assert.deepEqual(bench.moves, ['abandon']);
 });
 
+test('a failed shard recovers unless a peer has served it since', async () => {
+  const bench = new Bench('serving', headBy(ME, 3, 5));
+  await bench.tickFor(50);
+  bench.local = 'failing';
+  await bench.tickFor(50);
+  assert.deepEqual(bench.moves, ['recover']);
+  bench.ownership.ownedBy(PEER, 0, 4);
+  bench.settle({ type: 'done' });
+  await bench.tickFor(250);
+  assert.deepEqual(bench.moves, ['recover', 'abandon']);
+});
+
 test('only the new owner can confirm a handover', async () => {
   const head = headBy(ME, 3, 5);
   const bench = new Bench('serving', head);

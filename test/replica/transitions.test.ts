@@ -30,7 +30,7 @@ const SAMPLES: Readonly<Record<ReplicaState, readonly [ShardState, Partial<Repli
   pausing: ['handing', { command: 'pause', isHeld: true, handover }],
   offered: ['handing', { isHeld: true, handover: { ...handover, head: MINE } }],
   settling: ['handing', { command: 'resume', isHeld: true, handover: { ...handover, head: MINE } }],
-  recovering: ['failing', { isHeld: true }],
+  recovering: ['failing', { command: 'recover', isHeld: true }],
   paused: ['handing', { isHeld: true }],
   stopped: ['stopped', { stoppedAt: MINE }],
 };

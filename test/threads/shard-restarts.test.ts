@@ -45,6 +45,7 @@ test('a shard is unloaded only after its failed recovery has ended', async () =>
   };
   node.plantBug();
   await node.execute(place([{ id: 'a' }]));
+  void node.host.move({ type: 'recover', shard: 0 });
   await until('the head is read', async () => reads === 3);
   await node.host.move({ type: 'leave', shard: 0 });
   assert.equal(stateOf(node), 'starting', 'another state would end with the recovery');
@@ -67,8 +68,35 @@ test('a shard whose recovery another owner prevented is unloaded', async () => {
   };
   node.plantBug();
   await node.execute(place([{ id: 'a' }]));
-  await until('the fence is reported', async () => node.fenced.length === 1);
+  assert.deepEqual(await node.host.move({ type: 'recover', shard: 0 }), { type: 'done' });
+  assert.equal(node.fenced.length, 1);
   assert.equal(stateOf(node), 'away');
+});
+
+test('in a cluster, a failed shard waits until it is told to recover', async () => {
+  const node = new TestHost({ isShared: true });
+  await node.host.start([]);
+  await node.take();
+  await node.fund('ann', 1000);
+  node.plantBug();
+  await node.execute(place([{ id: 'a' }]));
+  assert.equal(stateOf(node), 'failing');
+  const result = await node.host.move({ type: 'recover', shard: 0 });
+  assert.equal(result.type, 'taken');
+  assert.equal(await node.balance('ann'), 1000);
+});
+
+test('a failed shard that another node serves is unloaded without a fence', async () => {
+  const node = new TestHost({ isShared: true });
+  await node.host.start([]);
+  await node.take();
+  await node.fund('ann', 1000);
+  const { lsn } = await node.wal.head(0);
+  node.plantBug();
+  await node.execute(place([{ id: 'a' }]));
+  await node.host.move({ type: 'abandon', shard: 0 });
+  await until('it is unloaded', async () => stateOf(node) === 'away');
+  assert.deepEqual((await node.wal.head(0)).lsn, lsn);
 });
 
 /** Makes shard 0 restart after a bug, and waits until the restart has met another owner. */
