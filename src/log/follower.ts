@@ -113,7 +113,7 @@ export class Follower implements OwnTail {
   constructor(
     readonly shard: number,
     private readonly from: Recovered,
-    private readonly awaited?: Position,
+    private awaited?: Position | undefined,
   ) {
     this.replay = Replay.from(from);
   }
@@ -129,7 +129,10 @@ export class Follower implements OwnTail {
     const found = fence !== undefined && isSameHead(target, fence.entry.head) ? fence.previous : target;
     const what = { shard, genesis, found, target };
     const acknowledged = deps.acknowledged(shard);
-    const isShort = acknowledged !== undefined && acknowledged.lsn.sequence > target.lsn.sequence;
+    const isShort =
+      acknowledged !== undefined &&
+      acknowledged.lsn.sequence > target.lsn.sequence &&
+      !(await lossAcceptedSince(acknowledged.lsn.epoch, shard, target, deps));
     if (!isShort || !mayBeShort) return new Follower(shard, await rebuild(what, deps));
     return new Follower(shard, await rebuild(what, { ...deps, acknowledged: () => undefined }), acknowledged);
   }
@@ -296,8 +299,10 @@ export class Follower implements OwnTail {
   }
 
   private take(read: ReadEntry): void {
+    const { head, owner } = read.entry;
+    // An operator continues without the entry.
+    if (owner?.acceptsLoss && head.lsn.epoch > (this.awaited?.lsn.epoch ?? 0)) this.awaited = undefined;
     const { awaited } = this;
-    const { head } = read.entry;
     if (head.lsn.sequence === awaited?.lsn.sequence && !isAt(head, awaited)) {
       throw new LossError(
         `the log of shard ${this.shard} has ${formatLsn(head.lsn)} in the place of ${formatLsn(awaited.lsn)}, which was acknowledged`,

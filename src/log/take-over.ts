@@ -28,6 +28,8 @@ export interface TakeOverDeps extends RetryPolicy {
    * is not confirmed.
    */
   readonly isClockConfirmed?: ((nowMs: number) => boolean) | undefined;
+  /** Number of epochs that the fence skips, which owners whose fences are lost may have used. By default 0. */
+  readonly skippedEpochs?: number | undefined;
   /** Receives the newest time of a log before its fence; the time is 0 if the log is empty. */
   readonly onFound?: ((newestMs: number) => void) | undefined;
 }
@@ -100,7 +102,8 @@ export function describeOwner(owner: Owner | undefined): string {
 }
 
 function encodeFence(shard: number, previous: Head, newestMs: number, deps: TakeOverDeps): EncodedEntry {
-  const lsn = { epoch: previous.lsn.epoch + 1, sequence: previous.lsn.sequence + 1 };
+  const { epoch, sequence } = previous.lsn;
+  const lsn = { epoch: epoch + 1 + (deps.skippedEpochs ?? 0), sequence: sequence + 1 };
   const nowMs = deps.clock.now();
   const timeMs = fenceTimeMs(nowMs, newestMs, deps.isClockConfirmed?.(nowMs) === true);
   deps.onFound?.(newestMs);

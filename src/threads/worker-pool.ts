@@ -208,7 +208,7 @@ export class WorkerPool implements Shards {
     if (slot === undefined) return this.unplaced(type);
     const { client, reason = THREAD_ENDED } = slot;
     const result = await client?.move(move);
-    if (this.stateIn(slot, shard) === 'away') this.byShard.delete(shard);
+    if (this.stateIn(slot, shard) === 'away') this.unplace(slot, shard);
     return result ?? { type: 'failed', reason, isPermanent: false };
   }
 
@@ -224,6 +224,11 @@ export class WorkerPool implements Shards {
     const [emptiest] = serving.toSorted((a, b) => this.shardsOf(a).length - this.shardsOf(b).length);
     if (emptiest !== undefined) this.byShard.set(shard, emptiest);
     return emptiest;
+  }
+
+  /** Removes the shard from the thread, unless it is in another thread by now. */
+  private unplace(slot: WorkerSlot, shard: number): void {
+    if (this.byShard.get(shard) === slot) this.byShard.delete(shard);
   }
 
   private stateIn({ client, state }: WorkerSlot, shard: number): ShardState {
@@ -283,7 +288,7 @@ export class WorkerPool implements Shards {
         slot.state = 'serving';
         slot.restarts.recovered(this.deps.clock.monotonicMs());
       },
-      onFenced: (...fenced: Parameters<OnFenced>) => void this.fenced(...fenced),
+      onFenced: (...fenced: Parameters<OnFenced>) => void this.fenced(slot, ...fenced),
       onMisplaced: this.forward.bind(this),
       onDied: (error: Error) => this.died(slot, error),
     };
@@ -294,9 +299,9 @@ export class WorkerPool implements Shards {
     await slot.client.open();
   }
 
-  private async fenced(...fenced: Parameters<OnFenced>): Promise<void> {
+  private async fenced(slot: WorkerSlot, ...fenced: Parameters<OnFenced>): Promise<void> {
     const [shard] = fenced;
-    if (this.deps.isShared) this.byShard.delete(shard);
+    if (this.deps.isShared) this.unplace(slot, shard);
     // Without a cluster, an owner that takes one shard takes all of them. Keep the entries of all shards, including
     // those of workers that have not noticed the fence yet.
     else await this.keepOrphans();

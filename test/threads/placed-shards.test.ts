@@ -11,9 +11,11 @@ import type { FromWorker, ToWorker } from '../../src/threads/protocol.js';
 import type { MoveResult, ShardStatus } from '../../src/threads/shards.js';
 import { type PoolDeps, WorkerPool } from '../../src/threads/worker-pool.js';
 
-/** A worker thread that carries out every move at once. */
+/** A worker thread that carries out every move at once, or when the test lets it. */
 class ObedientWorker extends EventEmitter {
   private readonly shards: ShardStatus[] = [statusOf(0, 'away'), statusOf(1, 'away')];
+  /** Moves that wait for `goOn`; undefined if they do not wait. */
+  private held: (() => void)[] | undefined = undefined;
   private isDead = false;
 
   opened(): void {
@@ -24,11 +26,26 @@ class ObedientWorker extends EventEmitter {
   postMessage(message: ToWorker): void {
     if (this.isDead || message.type !== 'move-shard') return;
     const { id, move } = message;
-    this.shards[move.shard] = statusOf(move.shard, move.type === 'leave' ? 'away' : 'following');
-    queueMicrotask(() => {
+    const carryOut = () => {
+      if (move.type !== 'confirm') this.set(move.shard, move.type === 'leave' ? 'away' : 'following');
       this.send({ type: 'status', shards: [...this.shards], isMemoryFull: false, metrics: undefined });
       this.send({ type: 'shard-moved', id, result: { type: 'done' } });
-    });
+    };
+    if (this.held === undefined) queueMicrotask(carryOut);
+    else this.held.push(carryOut);
+  }
+
+  hold(): void {
+    this.held = [];
+  }
+
+  goOn(): void {
+    for (const carryOut of this.held ?? []) carryOut();
+    this.held = undefined;
+  }
+
+  set(shard: number, state: ShardStatus['state']): void {
+    this.shards[shard] = statusOf(shard, state);
   }
 
   terminate(): void {
@@ -70,6 +87,21 @@ class Scene {
   async dies(worker: number): Promise<void> {
     this.workers[worker]?.terminate();
     await turn();
+  }
+
+  /** The worker unloads a shard that another node has fenced. */
+  fenced(worker: number, shard: number): void {
+    this.workers[worker]?.set(shard, 'away');
+    const head = { lsn: { epoch: 9, sequence: 9 }, nonce: '0'.repeat(16), checksum: 0 };
+    this.workers[worker]?.send({ type: 'fenced', shard, takenBy: 'another node', head });
+  }
+
+  hold(worker: number): void {
+    this.workers[worker]?.hold();
+  }
+
+  goOn(worker: number): void {
+    this.workers[worker]?.goOn();
   }
 
   acknowledges(worker: number, shard: number, lsn: Lsn): void {
@@ -138,4 +170,21 @@ test('a cluster knows what a thread acknowledged just before it ended', async ()
     shards.map(({ acknowledged }) => acknowledged),
     [undefined, { lsn: { epoch: 4, sequence: 72 }, checksum: undefined }],
   );
+});
+
+test('a late answer of a thread does not take a shard from the thread that has it now', async () => {
+  const scene = await Scene.start();
+  assert.equal(await scene.follow(0), 'done');
+  scene.hold(0);
+  const confirmed = scene.pool.move({ type: 'confirm', shard: 0 });
+  scene.fenced(0, 0);
+  const other = scene.pool.move({ type: 'follow', shard: 1 });
+  assert.equal(await scene.follow(0), 'done', 'the other thread has fewer shards');
+  assert.equal(scene.states[0], 'following');
+  scene.goOn(0);
+  await Promise.all([confirmed, other]);
+  assert.deepEqual(scene.states, ['following', 'following']);
+  scene.fenced(0, 0);
+  await turn();
+  assert.equal(scene.states[0], 'following');
 });

@@ -73,7 +73,7 @@ test('a shard whose recovery another owner prevented is unloaded', async () => {
   assert.equal(stateOf(node), 'away');
 });
 
-test('in a cluster, a failed shard waits until it is told to recover', async () => {
+test('in a cluster, a failed shard waits for the order to recover', async () => {
   const node = new TestHost({ isShared: true });
   await node.host.start([]);
   await node.take();

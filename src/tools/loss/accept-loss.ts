@@ -31,6 +31,13 @@ export interface AcceptLossDeps extends RecoveryDeps, TakeOverDeps, Pick<Snapsho
   readonly keepEntries: (shard: number, pages: AsyncIterable<readonly Buffer[]>) => Promise<string>;
 }
 
+/**
+ * The new epoch is that much later than every epoch known here. Other nodes may have acknowledged entries, and consumers
+ * of the feed may have read them, in later epochs whose fences are lost: the epoch must be newer than those, so that the
+ * nodes accept the loss, and no id of an event is used twice.
+ */
+const LOST_EPOCHS_MAX = 1000;
+
 /** The reason why a shard does not start, and the state that can be saved. */
 export interface Loss {
   readonly shard: number;
@@ -93,23 +100,20 @@ export async function acceptLoss({ shard, found, salvaged }: Loss, deps: AcceptL
   // entries.
   await deps.archive?.dropAfter(shard, reached.lsn);
   const { whole } = await listSnapshots(shard, deps);
-  const newestEpoch = Math.max(0, ...whole.map(({ end }) => end.lsn.epoch));
+  const known = [found, deps.acknowledged(shard), ...whole.map(({ end }) => end)];
+  const newestEpoch = Math.max(...known.map((one) => one?.lsn.epoch ?? 0));
   // Take the latest of these times, because this machine's clock may be behind the shard's clock, and no wallet may be
   // newer than its snapshot.
-  let timeMs = Math.max(deps.clock.now(), salvaged.timeMs, ...whole.map((manifest) => manifest.timeMs));
-  const clock = { now: () => timeMs, monotonicMs: () => deps.clock.monotonicMs() };
-  let head = found;
+  const earliestMs = Math.max(deps.clock.now(), salvaged.timeMs, ...whole.map((manifest) => manifest.timeMs));
+  const clock = { now: () => earliestMs, monotonicMs: () => deps.clock.monotonicMs() };
   const isWhole = isFoldOf(found, salvaged);
   const owner: Owner = { ...deps.owner, ...(isWhole ? { acceptsLoss: true } : { afterLoss: true }) };
-  // The new epoch must be later than that of every snapshot. Otherwise a snapshot from a longer log would count as
-  // newer.
-  do {
-    const [fenced] = await takeOver([shard], { ...deps, owner, clock });
-    checkUntouched(shard, fenced?.previous, head);
-    const { entry } = fenced as Takeover;
-    head = entry.head;
-    timeMs = Math.max(timeMs, deps.format.decode(entry.bytes).timeMs);
-  } while (head.lsn.epoch <= newestEpoch);
+  const skippedEpochs = newestEpoch - found.lsn.epoch + LOST_EPOCHS_MAX;
+  const [fenced] = await takeOver([shard], { ...deps, owner, clock, skippedEpochs });
+  checkUntouched(shard, fenced?.previous, found);
+  const { entry } = fenced as Takeover;
+  const { head } = entry;
+  const timeMs = Math.max(earliestMs, deps.format.decode(entry.bytes).timeMs);
   const applied = head.lsn.sequence;
   const subject: SnapshotSubject = {
     id: shard,
@@ -117,9 +121,9 @@ export async function acceptLoss({ shard, found, salvaged }: Loss, deps: AcceptL
     snapshotTaken() {},
   };
   const snapshotter = new Snapshotter({ ...deps, policy: { ...deps.policy, keep: Number.POSITIVE_INFINITY } });
-  const known = new KnownSnapshots();
-  known.recovered(marks);
-  const result = await snapshotter.take(subject, known, IMMEDIATE);
+  const snapshots = new KnownSnapshots();
+  snapshots.recovered(marks);
+  const result = await snapshotter.take(subject, snapshots, IMMEDIATE);
   if (result.type !== 'taken') {
     const why = result.type === 'abandoned' ? result.reason : 'nothing was written';
     throw new Error(`shard ${shard} could not be repaired (${formatLsn(head.lsn)}): ${why}`);

@@ -143,7 +143,7 @@ for (const [what, lose] of [
     const host = await started(wal);
     await serves(host, what.startsWith('an entry') ? 970 : 920);
     await bet(host, 'later');
-    const accepted = /entry 2-\d+ of shard 0 does not follow from the entries before it: a loss was accepted/;
+    const accepted = /entry 1002-\d+ of shard 0 does not follow from the entries before it: a loss was accepted/;
     await assert.rejects(follow(wal, before), accepted);
     await assert.rejects(exported(wal, before), accepted);
     await assert.rejects(exported(wal, before), new RegExp(`--from 0:${formatLsn(mended.head.lsn)}$`));
@@ -152,7 +152,7 @@ for (const [what, lose] of [
 
     const { findings, shards } = await verify(readerOf(wal), { isDeep: true, server: undefined });
     assert.deepEqual(findings.listed, []);
-    assert.match(String(shards[0]?.accepted), /; the loss was accepted at 2-\d+$/);
+    assert.match(String(shards[0]?.accepted), /; the loss was accepted at 1002-\d+$/);
 
     await loseNewestSnapshot(wal);
     await lossOf(wal);
@@ -279,6 +279,26 @@ test('a log that lost several epochs continues, is trimmed as usual, and recover
     await host.host.takeSnapshots(IMMEDIATE);
   }
   assert.ok((wal.entries(0)[0]?.lsn.sequence ?? 0) > entries, 'the log is trimmed');
+});
+
+test('an accepted loss has an epoch that no lost owner can have used', async () => {
+  const wal = await played(8);
+  const kept = await wal.head(0);
+  let host = await started(wal);
+  for (let i = 0; i < 3; i++) {
+    await bet(host, `lost${i}`);
+    host = await started(wal);
+  }
+  const acknowledged = await wal.head(0);
+  wal.loseTail(0, acknowledged.lsn.sequence - kept.lsn.sequence);
+  const deps = { ...depsOf(wal), acknowledged: () => acknowledged };
+  const [loss] = await findLosses([0], deps);
+  await acceptLoss(loss as Loss, { ...deps, acknowledged: () => undefined });
+  assert.ok((await wal.head(0)).lsn.epoch > acknowledged.lsn.epoch, 'this machine does not know what was acknowledged');
+  const node = new TestHost({ wal, shards: 1, isShared: true, acknowledged: new Map([[0, acknowledged]]) });
+  await node.host.start([]);
+  assert.equal((await node.take({ acknowledged })).type, 'taken');
+  assert.deepEqual(await findLosses([0], deps), []);
 });
 
 test('entries written after the loss was found are not lost', async () => {
