@@ -21,6 +21,9 @@ const VERSION = '1';
 const PLACE = /^(\d{1,10})-(\d{1,15})-([0-9a-z]{1,7})(?:-(\d{1,9}))?$/;
 const CHECKSUM_RADIX = 36;
 const CHECKSUM_MAX = 2 ** 32 - 1;
+const EPOCH_MAX = 2 ** 32 - 1;
+/** The key of an LMDB entry has 6 bytes for the sequence, and a read begins with the sequence after the place. */
+const SEQUENCE_MAX = 2 ** 48 - 2;
 
 /** The position as text that consumers keep and return unchanged. `storeId` ties the text to its store. */
 export function formatPosition(position: FeedPosition, storeId: string): string {
@@ -39,9 +42,10 @@ export function tryPosition(text: string, storeId: string, shards: number): Feed
   for (const place of places) {
     const [, epoch, sequence, checksum = '', items = '0'] = PLACE.exec(place) ?? [];
     if (epoch === undefined || sequence === undefined) return undefined;
+    const lsn = { epoch: Number(epoch), sequence: Number(sequence) };
     const sum = Number.parseInt(checksum, CHECKSUM_RADIX);
-    if (sum > CHECKSUM_MAX) return undefined;
-    position.push({ lsn: { epoch: Number(epoch), sequence: Number(sequence) }, checksum: sum, items: Number(items) });
+    if (lsn.epoch > EPOCH_MAX || lsn.sequence > SEQUENCE_MAX || sum > CHECKSUM_MAX) return undefined;
+    position.push({ lsn, checksum: sum, items: Number(items) });
   }
   return position;
 }

@@ -3,6 +3,7 @@ import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { normalFilter, passes } from '../../src/feed/filter.js';
 import { type FeedPosition, formatPosition, newerOf, tryPosition } from '../../src/feed/position.js';
+import { entryKey } from '../../src/store/lmdb/keys.js';
 
 const STORE = '5b0c4d2e-8a41-4f6b-9c37-d1e2f3a4b5c6';
 const OTHER = '00000000-0000-4000-8000-000000000001';
@@ -38,6 +39,17 @@ describe('a position', () => {
     for (const text of broken) {
       assert.equal(tryPosition(Buffer.from(text).toString('base64url'), STORE, 1), undefined, text);
     }
+  });
+
+  test('a place that no entry of a log can have is refused', () => {
+    const text = (lsn: string) => Buffer.from(`1 ${STORE} ${lsn}-0`).toString('base64url');
+    for (const lsn of ['4294967296-0', '9999999999-0', '1-281474976710655', '1-999999999999999']) {
+      assert.equal(tryPosition(text(lsn), STORE, 1), undefined, lsn);
+    }
+    const largest = { epoch: 2 ** 32 - 1, sequence: 2 ** 48 - 2 };
+    assert.deepEqual(tryPosition(text('4294967295-281474976710654'), STORE, 1)?.[0]?.lsn, largest);
+    const next = { ...largest, sequence: largest.sequence + 1 };
+    assert.doesNotThrow(() => entryKey(0, next), 'a read after the largest place has a key');
   });
 
   test('the newer place of each shard wins', () => {
