@@ -66,13 +66,24 @@ export interface LostEntries {
   readonly reason: 'trimmed' | 'accepted-loss';
 }
 
+/** A shard whose log cannot be read on after the position of a page. */
+export interface DamagedLog {
+  readonly shard: number;
+  readonly reason: string;
+}
+
 /** The answer to a request. A page is already JSON text, because only the reading process builds events. */
 export type FeedAnswer =
   | { readonly type: 'feed'; readonly feed: Feed; readonly isNew: boolean }
   | { readonly type: 'feeds'; readonly feeds: readonly FeedWithLag[]; readonly timelines: readonly Timeline[] }
   | { readonly type: 'removed' }
   | { readonly type: 'warm' }
-  | { readonly type: 'page'; readonly json: string; readonly next: string }
+  | {
+      readonly type: 'page';
+      readonly json: string;
+      readonly next: string;
+      readonly damaged: readonly DamagedLog[];
+    }
   | { readonly type: 'refused'; readonly reason: FeedRefusal }
   /** A temporary failure, such as an outage of the store. */
   | { readonly type: 'failed'; readonly reason: string };

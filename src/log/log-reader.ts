@@ -73,6 +73,18 @@ export function tryEntry(bytes: Buffer, format: EntryFormat): Entry | undefined 
   }
 }
 
+/** The time of the first entry that can be decoded, in ms; undefined if none can. */
+export function firstTimeOf(entries: readonly Buffer[], format: EntryFormat): number | undefined {
+  for (const bytes of entries) {
+    try {
+      return format.decodeHeader(bytes).timeMs;
+    } catch {
+      // A later entry is younger by little.
+    }
+  }
+  return undefined;
+}
+
 /** The oldest entry still in the log; undefined if the log is empty. */
 export async function firstEntry(shard: number, { wal, format }: LogReaderDeps): Promise<Entry | undefined> {
   const [bytes] = await wal.read(shard, { epoch: 0, sequence: 0 }, 1);

@@ -2,8 +2,10 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { formatPosition } from '../../src/feed/position.js';
 import type { FeedLag } from '../../src/feed/request.js';
+import { FeedConsumers } from '../../src/node/jobs/feed/feed-consumers.js';
 import { FeedGauge } from '../../src/node/jobs/feed/feed-gauge.js';
 import { LSN_ZERO } from '../../src/ports/lsn.js';
+import { RecoveryError } from '../../src/ports/recovery-error.js';
 import { lagsOf } from '../../src/tools/feed/feed-lag.js';
 import { STORE_ID, WrittenStore } from '../tools/written-store.js';
 import { MemoryRecords } from './memory-records.js';
@@ -70,6 +72,32 @@ describe('the lag of a feed', () => {
     assert.equal((await lagAt(end, store)).entries, 1);
   });
 
+  test('a damaged log after the position counts as far as it can be read', async () => {
+    const store = await writtenStore(9);
+    const whole = await lagAt(beginning, store);
+    store.wal.damage(0, 1);
+    const damaged = await lagAt(beginning, store);
+    assert.deepEqual(damaged, { ...whole, ms: damaged.ms });
+    assert.ok(damaged.ms > 0 && damaged.ms <= whole.ms);
+    const { sequence } = (await store.wal.head(0)).lsn;
+    for (let i = 2; i <= sequence; i++) store.wal.damage(0, i);
+    assert.equal((await lagAt(beginning, store)).entries, whole.entries);
+  });
+
+  test('a log without a head leaves the other logs to be measured', async () => {
+    const store = await writtenStore(9);
+    const whole = await lagAt(beginning, store);
+    const head = store.wal.head.bind(store.wal);
+    const { sequence } = (await head(0)).lsn;
+    store.wal.head = async (shard) => {
+      if (shard === 0) throw new RecoveryError('the log of shard 0 has no head');
+      return await head(shard);
+    };
+    assert.equal((await lagAt(beginning, store)).entries, whole.entries - sequence);
+    store.wal.head = () => Promise.reject(new Error('the store is away'));
+    await assert.rejects(lagAt(beginning, store), /away/);
+  });
+
   test('an entry of the future has no negative age', async () => {
     const store = await writtenStore(1);
     assert.equal((await lagAt(beginning, store, 0)).ms, 0);
@@ -93,4 +121,12 @@ test('the gauge knows new and deleted feeds, and nothing of a store that is away
   assert.deepEqual(await names(), []);
   records.all = () => Promise.reject(new Error('the store is away'));
   assert.equal(await names(), undefined);
+});
+
+test('the age of the log after a position is known despite a damaged entry', async () => {
+  const store = await writtenStore(30);
+  const consumers = new FeedConsumers({ feeds: new MemoryRecords(), room: () => assert.fail() }, store.reader);
+  const timeMs = await consumers.timeAfter(0, { epoch: 1, sequence: 3 });
+  store.wal.damage(0, 3);
+  assert.equal(await consumers.timeAfter(0, { epoch: 1, sequence: 2 }), timeMs);
 });

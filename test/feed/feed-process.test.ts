@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { type Logger, silentLogger } from '../../src/base/logger.js';
 import { FeedProcess } from '../../src/node/jobs/feed/feed-process.js';
 import { settingsWith } from '../support/settings.js';
 import { until } from '../support/until.js';
@@ -11,8 +12,13 @@ const PROGRAM = fileURLToPath(new URL('./counting-feed-program.js', import.meta.
 const WARM_MS = 10;
 const NEVER = new AbortController().signal;
 
-function startWith(t: TestContext, hasFeeds: () => Promise<boolean>, program = PROGRAM): FeedProcess {
-  const feeds = new FeedProcess(settingsWith({ store: 'lmdb:/nowhere' }), hasFeeds, program, WARM_MS);
+function startWith(
+  t: TestContext,
+  hasFeeds: () => Promise<boolean>,
+  program = PROGRAM,
+  log: Logger = silentLogger,
+): FeedProcess {
+  const feeds = new FeedProcess(settingsWith({ store: 'lmdb:/nowhere' }), log, hasFeeds, program, WARM_MS);
   t.after(() => feeds.close());
   return feeds;
 }
@@ -63,6 +69,21 @@ test('while the store has feeds, the process loads without a request', async (t)
   const later = looks;
   await until('the store was looked at again', () => looks > later + 2);
   assert.equal(await loadsOf(feeds), loads, 'no load without feeds');
+});
+
+test('the damage of a log is logged once, with its reason', async (t) => {
+  const lines: unknown[] = [];
+  const log = { ...silentLogger, error: (fields: object) => void lines.push(fields) };
+  const feeds = startWith(t, async () => false, PROGRAM, log);
+  // The program finds the shard `limit` damaged.
+  for (const limit of [3, 3, 4, 3]) {
+    await feeds.ask({ type: 'read', name: 'crm', after: undefined, limit, waitMs: 0 }, NEVER);
+  }
+  const code = 'feed-shard-damaged';
+  assert.deepEqual(
+    lines,
+    [3, 4].map((shard) => ({ code, shard, reason: 'the log cannot be read' })),
+  );
 });
 
 test('a process that cannot be started is tried again', async (t) => {

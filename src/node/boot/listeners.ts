@@ -110,7 +110,7 @@ export function makeAdminServer(settings: Settings, deps: AdminServerDeps): Admi
     },
     service,
     searcher: new StoreSearches(settings),
-    feeds: new FeedProcess(settings, deps.hasFeeds),
+    feeds: new FeedProcess(settings, log, deps.hasFeeds),
     cluster,
     observability: {
       metrics: scrape,

@@ -57,8 +57,8 @@ export class ExportFeed {
     const accepted = await findAcceptedLoss(shard, position.lsn, reader);
     if (accepted === undefined) return await orTrimmed(error, shard, position, 'exported', reader);
     return new ToolError(
-      `${error.fact}. A loss was accepted at ${formatLsn(accepted)}: the wallets do not contain all of the entries before it. ` +
-        `To continue, start a new export without this cursor, with --from ${shard}:${formatLsn(accepted)}`,
+      `${error.fact}. A loss was accepted at ${formatLsn(accepted.lsn)}: the wallets do not contain all of the entries before it. ` +
+        `To continue, start a new export without this cursor, with --from ${shard}:${formatLsn(accepted.lsn)}`,
       { cause: error },
     );
   }

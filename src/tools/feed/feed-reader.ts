@@ -1,7 +1,8 @@
 import { type FeedSource, feedEventsOf } from '../../feed/events-of.js';
 import { type FeedFilter, passes } from '../../feed/filter.js';
 import type { FeedPosition } from '../../feed/position.js';
-import type { LostEntries } from '../../feed/request.js';
+import type { DamagedLog, LostEntries } from '../../feed/request.js';
+import { tryEntry } from '../../log/log-reader.js';
 import { formatLsn } from '../../ports/lsn.js';
 import { type Entry, type Head, isAt } from '../../ports/wal.js';
 import { predecessorOf, type StoreReader, shardsOf } from '../store-reader.js';
@@ -19,7 +20,9 @@ export interface FeedPage {
   readonly events: readonly string[];
   readonly next: FeedPosition;
   readonly lost: readonly LostEntries[];
-  /** True if the page ends before the end of the log. */
+  /** Shards whose place does not move, because their logs are damaged there. */
+  readonly damaged: readonly DamagedLog[];
+  /** True if the page ends before the end of a log that can be read on. */
   readonly hasMore: boolean;
 }
 
@@ -39,8 +42,8 @@ export class FeedReader {
   }
 
   /**
-   * At most `limit` events after the position. Throws a `ForeignPositionError` if a log has another history, a
-   * `RecoveryError` if a log is damaged, and any other error during an outage.
+   * At most `limit` events after the position. A damaged log ends at the damage, or continues with the next fence of an
+   * accepted loss. Throws a `ForeignPositionError` if a log has another history, and any other error during an outage.
    */
   async read(position: FeedPosition, filter: FeedFilter, limit: number): Promise<FeedPage> {
     const cursors = position.map((place, shard) => new ShardCursor(shard, place, this.reader));
@@ -65,7 +68,13 @@ export class FeedReader {
     const moved = cursors.filter(({ shard }) => isMoved(position, next, shard));
     await this.settle(moved.map(({ shard }) => shard));
     await Promise.all(moved.map((cursor) => this.confirm(cursor)));
-    return { events, next, lost: cursors.flatMap(({ lost }) => lost), hasMore: open.size > 0 };
+    return {
+      events,
+      next,
+      lost: cursors.flatMap(({ lost }) => lost),
+      damaged: cursors.flatMap(({ shard, damage }) => (damage === undefined ? [] : { shard, reason: damage })),
+      hasMore: open.size > 0,
+    };
   }
 
   /**
@@ -98,14 +107,15 @@ export class FeedReader {
     return heads.map(({ lsn, checksum }) => ({ lsn, checksum, items: 0 }));
   }
 
-  /** The positions before the oldest entries that are left. */
+  /** The positions before the oldest entries that are left, or before the whole log if the oldest entry is damaged. */
   async beginning(): Promise<FeedPosition> {
     const { reader } = this;
     return await Promise.all(
       shardsOf(reader).map(async (shard) => {
         const [bytes] = await reader.wal.read(shard, { epoch: 0, sequence: 0 }, 1);
-        const { lsn, checksum } =
-          bytes === undefined ? await reader.wal.head(shard) : beforeFirst(reader.format.decode(bytes));
+        const first = bytes && tryEntry(bytes, reader.format);
+        if (first !== undefined) return { lsn: first.previousLsn, checksum: first.previousChecksum, items: 0 };
+        const { lsn, checksum } = bytes === undefined ? await reader.wal.head(shard) : reader.genesis(shard);
         return { lsn, checksum, items: 0 };
       }),
     );
@@ -130,8 +140,18 @@ export class FeedReader {
     throw new Error(`the log of shard ${shard} has lost the entry ${formatLsn(newest.lsn)}, which was read`);
   }
 
-  /** Takes wanted events of the waiting entry, and passes the entry unless more than `limit` are wanted. */
+  /** Like `takeWanted`. Takes nothing if the players of a damaged log cannot be loaded. */
   private async take(cursor: ShardCursor, filter: FeedFilter, limit: number): Promise<string[]> {
+    try {
+      return await this.takeWanted(cursor, filter, limit);
+    } catch (error) {
+      await cursor.skipDamage(error);
+      return [];
+    }
+  }
+
+  /** Takes wanted events of the waiting entry, and passes the entry unless more than `limit` are wanted. */
+  private async takeWanted(cursor: ShardCursor, filter: FeedFilter, limit: number): Promise<string[]> {
     const entry = cursor.waiting as Entry;
     const taken: string[] = [];
     if (entry.events.length > 0) {
@@ -169,8 +189,4 @@ function oldestOf(cursors: Iterable<ShardCursor>): ShardCursor {
 function isMoved(before: FeedPosition, after: FeedPosition, shard: number): boolean {
   const [from, to] = [before[shard], after[shard]];
   return from?.lsn.sequence !== to?.lsn.sequence || from?.items !== to?.items;
-}
-
-function beforeFirst(first: Entry) {
-  return { lsn: first.previousLsn, checksum: first.previousChecksum };
 }

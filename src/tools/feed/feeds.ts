@@ -119,7 +119,7 @@ export class Feeds {
       const leftMs = endMs - monotonicMs();
       if (page.events.length > 0 || page.lost.length > 0 || leftMs <= 0 || signal.aborted) {
         const next = this.format(page.next);
-        return { type: 'page', json: pageText(page, next), next };
+        return { type: 'page', json: pageText(page, next), next, damaged: page.damaged };
       }
       if (page.hasMore) continue;
       await pause(Math.min(leftMs, POLL_MS + POLL_MS_PER_SHARD * reader.shards), signal);

@@ -83,7 +83,8 @@ export class ShardVerification {
     let fault = unreadable ?? (await read());
     while (fault !== undefined) {
       const { lsn } = this.last;
-      const fence = fault instanceof AcceptedLossError ? fault.fence.lsn : await findAcceptedLoss(shard, lsn, reader);
+      const accepted = fault instanceof AcceptedLossError ? fault.fence : await findAcceptedLoss(shard, lsn, reader);
+      const fence = accepted?.lsn;
       const goesOn = await this.continueAfter(lsn, snapshots);
       // Accepting a loss does not accept a fault that lies after the point from which the rest can be proved.
       const isAccepted = goesOn && fence !== undefined && compareLsn(fence, this.last.lsn) <= 0;

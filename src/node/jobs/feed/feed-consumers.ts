@@ -1,4 +1,5 @@
 import { tryPosition } from '../../../feed/position.js';
+import { firstTimeOf } from '../../../log/log-reader.js';
 import type { LogConsumers } from '../../../ports/log-consumers.js';
 import { compareLsn, type Lsn } from '../../../ports/lsn.js';
 import type { Store } from '../../../store/store.js';
@@ -7,6 +8,8 @@ import type { StoreReader } from '../../../tools/store-reader.js';
 
 /** The share of free space below which no log is kept for feeds. The alert WalletdStoreFilling has the same limit. */
 const FREE_SHARE_MIN = 0.1;
+/** Number of entries that are read to find the time of one, because some may be damaged. */
+const SAMPLE_ENTRIES = 8;
 
 /** The consumers of the event feed. A store that fills up keeps no log for them, because callbacks need the space. */
 export class FeedConsumers implements LogConsumers {
@@ -29,7 +32,7 @@ export class FeedConsumers implements LogConsumers {
   }
 
   async timeAfter(shard: number, lsn: Lsn): Promise<number | undefined> {
-    const [next] = await this.reader.wal.read(shard, lsn, 1);
-    return next && this.reader.format.decodeHeader(next).timeMs;
+    const { wal, format } = this.reader;
+    return firstTimeOf(await wal.read(shard, lsn, SAMPLE_ENTRIES), format);
   }
 }

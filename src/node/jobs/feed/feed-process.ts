@@ -1,7 +1,8 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { FeedService } from '../../../admin/feed-service.js';
-import type { FeedAnswer, FeedRequest } from '../../../feed/request.js';
+import type { Logger } from '../../../base/logger.js';
+import type { DamagedLog, FeedAnswer, FeedRequest } from '../../../feed/request.js';
 import type { StoreSettings } from '../../drivers/driver.js';
 import type { FromFeedProgram, ToFeedProgram } from './feed-program.js';
 
@@ -36,9 +37,11 @@ export class FeedProcess implements FeedService {
   private newest = 0;
   private warming: NodeJS.Timeout | undefined = undefined;
   private isClosed = false;
+  private readonly reported = new Set<string>();
 
   constructor(
     { store, storePrefix, durability, redis, archive, postgres }: StoreSettings,
+    private readonly log: Logger,
     /** Undefined on a node without a cluster, which keeps nothing loaded. Rejects during an outage. */
     hasFeeds?: () => Promise<boolean>,
     private readonly program = PROGRAM,
@@ -58,6 +61,7 @@ export class FeedProcess implements FeedService {
       pending.set(id, (answer) => {
         pending.delete(id);
         signal.removeEventListener('abort', hurry);
+        if (answer.type === 'page') this.report(answer.damaged);
         if (pending.size === 0) running.idle = setTimeout(() => this.end(running), IDLE_MS).unref();
         resolve(answer);
       });
@@ -71,6 +75,16 @@ export class FeedProcess implements FeedService {
     clearTimeout(this.warming);
     this.isClosed = true;
     if (this.running !== undefined) this.end(this.running);
+  }
+
+  /** Logs each damage once. */
+  private report(damaged: readonly DamagedLog[]): void {
+    for (const { shard, reason } of damaged) {
+      const damage = `${shard} ${reason}`;
+      if (this.reported.has(damage)) continue;
+      this.reported.add(damage);
+      this.log.error({ code: 'feed-shard-damaged', shard, reason }, 'feed cannot read on in the log of a shard');
+    }
   }
 
   private warmLater(hasFeeds: () => Promise<boolean>, pauseMs: number): void {
