@@ -1,3 +1,4 @@
+import { isPastLoss } from '../ports/lsn.js';
 import type { Claim, Plan } from '../ports/table.js';
 import type { Head, Position } from '../ports/wal.js';
 import { newReplica, type Replica } from '../replica/replica.js';
@@ -89,11 +90,16 @@ export function newClusterShards(
 
 /** Notes that a member may have acknowledged all entries up to this position. */
 export function noteAcknowledged(shard: ClusterShard, position: Position): void {
-  // Compare only the sequences, because they continue across epochs.
-  const known = shard.acknowledged?.lsn.sequence ?? 0;
+  const known = shard.acknowledged;
+  if (known === undefined || isPastLoss(position.lsn, known.lsn)) {
+    shard.acknowledged = position;
+    return;
+  }
+  // Compare only the sequences, because they continue across epochs except after an accepted loss.
   const { sequence } = position.lsn;
-  const isKnownBetter = sequence === known && position.checksum === undefined;
-  if (sequence >= known && !isKnownBetter) shard.acknowledged = position;
+  const isKnownBetter = sequence === known.lsn.sequence && position.checksum === undefined;
+  const isOlder = sequence < known.lsn.sequence || isPastLoss(known.lsn, position.lsn);
+  if (!isOlder && !isKnownBetter) shard.acknowledged = position;
 }
 
 /**

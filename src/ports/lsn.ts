@@ -24,6 +24,25 @@ export function compareLsn(a: Lsn, b: Lsn): number {
   return a.epoch - b.epoch || a.sequence - b.sequence;
 }
 
+/**
+ * True if an entry at `a` cannot be part of a log that ends at `b`. An older owner may have written it: the log then lost
+ * it before it went on in a later epoch.
+ */
+export function isBeyond(a: Lsn, b: Lsn): boolean {
+  return a.epoch > b.epoch || a.sequence > b.sequence;
+}
+
+/**
+ * The fence of an accepted loss skips this many epochs: owners whose fences are lost with the entries may have used some
+ * of them.
+ */
+export const SKIPPED_EPOCHS = 1000;
+
+/** True if the log was continued after an accepted loss of `before`, so that `later` replaces it. */
+export function isPastLoss(later: Lsn, before: Lsn): boolean {
+  return later.epoch - before.epoch > SKIPPED_EPOCHS / 2;
+}
+
 export function isSameLsn(a: Lsn, b: Lsn): boolean {
   return a.epoch === b.epoch && a.sequence === b.sequence;
 }

@@ -10,7 +10,7 @@ import {
 import { mustReach } from '../../src/ports/archive-behind-error.js';
 import { DamagedRecordError } from '../../src/ports/damaged-record-error.js';
 import { mustKeep } from '../../src/ports/dropped-day-error.js';
-import { compareLsn, type Lsn } from '../../src/ports/lsn.js';
+import { compareLsn, isBeyond, type Lsn } from '../../src/ports/lsn.js';
 import { type ArchiveMark, compareMarks } from '../../src/wallet/archive-mark.js';
 
 /** An archive stored in an array. `isAway` makes it reject calls. Reading a record in `damaged` rejects. */
@@ -156,9 +156,11 @@ export class MemoryArchive implements Archive {
     this.records = this.records.filter((record) => record.day >= day);
   }
 
-  async dropAfter(shard: number, lsn: Lsn): Promise<void> {
+  async dropBeyond(shard: number, lsn: Lsn, isAbandoned: (record: ArchiveRecord) => boolean): Promise<void> {
     await this.answer();
-    this.records = this.records.filter((record) => record.shard !== shard || compareLsn(record.lsn, lsn) <= 0);
+    const isDropped = (record: ArchiveRecord) =>
+      record.shard === shard && isBeyond(record.lsn, lsn) && isAbandoned(record);
+    this.records = this.records.filter((record) => !isDropped(record));
   }
 
   async serverMs(): Promise<undefined> {}

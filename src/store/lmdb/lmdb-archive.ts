@@ -289,9 +289,9 @@ export class LmdbArchive implements Archive {
     }
   }
 
-  async dropAfter(shard: number, lsn: Lsn): Promise<void> {
+  async dropBeyond(shard: number, lsn: Lsn, isAbandoned: (record: ArchiveRecord) => boolean): Promise<void> {
     const days = this.keptDays();
-    for (const day of days) await this.dayOf(day).dropAfter(shard, lsn);
+    for (const day of days) await this.dayOf(day).dropBeyond(shard, lsn, isAbandoned);
     await this.marks.write(new Map(), await this.countsOf(days));
   }
 

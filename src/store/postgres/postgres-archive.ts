@@ -11,6 +11,7 @@ import {
   newestMarks,
 } from '../../ports/archive.js';
 import { mustReach } from '../../ports/archive-behind-error.js';
+import { DamagedRecordError } from '../../ports/damaged-record-error.js';
 import { mustKeep } from '../../ports/dropped-day-error.js';
 import type { Lsn } from '../../ports/lsn.js';
 import type { ArchiveMark } from '../../wallet/archive-mark.js';
@@ -259,8 +260,13 @@ export class PostgresArchive implements Archive {
     await this.partitions.dropBefore(day);
   }
 
-  async dropAfter(shard: number, { epoch, sequence }: Lsn): Promise<void> {
-    await this.ask('drop', DROP, [shard, epoch, sequence]);
+  async dropBeyond(shard: number, lsn: Lsn, isAbandoned: (record: ArchiveRecord) => boolean): Promise<void> {
+    for (const day of await this.days()) {
+      for await (const rows of this.rows(shard, day, lsn)) {
+        const dropped = rows.flatMap((row) => tryRecord(shard, row) ?? []).filter(isAbandoned);
+        if (dropped.length > 0) await this.ask('drop', DROP, placesOf(dropped));
+      }
+    }
   }
 
   async room(): Promise<{ readonly usedBytes: number }> {
@@ -322,10 +328,11 @@ export class PostgresArchive implements Archive {
     return await this.connections.alone(({ client }) => occupancyOf(client));
   }
 
-  private async *rows(shard: number, day: number): AsyncIterable<readonly Row[]> {
+  /** The shard's rows of one day; only those beyond the position `lsn`, if it is given. */
+  private async *rows(shard: number, day: number, lsn: Lsn = BEFORE_ALL): AsyncIterable<readonly Row[]> {
     let after: readonly unknown[] = [-1, -1, -1, -1, -1];
     for (;;) {
-      const rows = await this.ask<Row>('all', ALL, [shard, day, BATCH, ...after]);
+      const rows = await this.ask<Row>('all', ALL, [shard, day, BATCH, ...after, lsn.epoch, lsn.sequence]);
       if (rows.length > 0) yield rows;
       const last = rows.at(-1);
       if (last === undefined || rows.length < BATCH) return;
@@ -451,7 +458,10 @@ const ALL = `
   SELECT ${COLUMNS} FROM ${ROUNDS} r
   WHERE r.shard = $1 AND r.day = $2
     AND (r.player, r.round, r.epoch, r.sequence, r.index) > ($4::bigint, $5::bigint, $6::bigint, $7::bigint, $8::int)
+    AND (r.epoch > $9::bigint OR r.sequence > $10::bigint)
   ORDER BY r.player, r.round, r.epoch, r.sequence, r.index LIMIT $3`;
+/** All records are beyond this position. */
+const BEFORE_ALL: Lsn = { epoch: -1, sequence: -1 };
 
 /** Days with a record. LIMIT prevents a join that would read all records. */
 const DAYS = `
@@ -476,7 +486,10 @@ const SAVE = `
   INSERT INTO walletd_saved (shard, part, names) VALUES ($1, $2, $3)
   ON CONFLICT (shard, part) DO UPDATE SET names = excluded.names`;
 
-const DROP = `DELETE FROM ${ROUNDS} WHERE shard = $1 AND (epoch, sequence) > ($2::bigint, $3::bigint)`;
+const DROP = `
+  DELETE FROM ${ROUNDS} r USING ${unnest(1, PLACE_TYPES)} AS n(${PLACE})
+  WHERE r.day = n.day AND r.shard = n.shard AND r.player = n.player AND r.round = n.round AND r.epoch = n.epoch
+    AND r.sequence = n.sequence AND r.index = n.index`;
 
 /**
  * SQL that puts nothing if the mark is older than the required one ($19 to $21), or if the day of a record was dropped
@@ -554,6 +567,16 @@ function freshOf(records: readonly ArchiveRecord[]): Buffer[] {
 function placeOf(shard: number, { day, player, round, epoch, sequence, index }: Row): DatedPlace {
   const lsn = { epoch: Number(epoch), sequence: Number(sequence) };
   return { shard, day, player: Number(player), round: Number(round), lsn, index };
+}
+
+/** Undefined for a damaged record. */
+function tryRecord(shard: number, row: Row): ArchiveRecord | undefined {
+  try {
+    return recordOf(shard, row);
+  } catch (error) {
+    if (!(error instanceof DamagedRecordError)) throw error;
+    return undefined;
+  }
 }
 
 function recordOf(shard: number, row: Row): ArchiveRecord {

@@ -3,13 +3,15 @@ import type { OnProgress } from '../../base/progress.js';
 import { type RecoveryDeps, rebuild } from '../../log/recovery.js';
 import { listSnapshots } from '../../log/snapshot-reader.js';
 import { type TakeOverDeps, takeOver } from '../../log/take-over.js';
-import type { Archive } from '../../ports/archive.js';
-import { formatLsn } from '../../ports/lsn.js';
+import type { Archive, ArchiveRecord } from '../../ports/archive.js';
+import { formatLsn, SKIPPED_EPOCHS } from '../../ports/lsn.js';
 import { NewerFormatError, RecoveryError } from '../../ports/recovery-error.js';
 import { isPermanent } from '../../ports/retry-policy.js';
 import { type EntryFormat, type Head, isSameHead, type Owner, type Takeover } from '../../ports/wal.js';
 import { KnownSnapshots } from '../../snapshot/known-snapshots.js';
 import { IMMEDIATE, type SnapshotSubject, Snapshotter, type SnapshotterDeps } from '../../snapshot/snapshotter.js';
+import { nameOfSerialized } from '../../wallet/state/serialized-round.js';
+import type { Wallets } from '../../wallet/state/wallets.js';
 import { rawEntriesAfter } from '../raw-entries.js';
 import { ToolError } from '../store-reader.js';
 import { type Salvaged, salvage } from './salvage.js';
@@ -30,13 +32,6 @@ export interface AcceptLossDeps extends RecoveryDeps, TakeOverDeps, Pick<Snapsho
   /** Saves entries in a file for later examination. Resolves to the path of the file. */
   readonly keepEntries: (shard: number, pages: AsyncIterable<readonly Buffer[]>) => Promise<string>;
 }
-
-/**
- * The new epoch is that much later than every epoch known here. Other nodes may have acknowledged entries, and consumers
- * of the feed may have read them, in later epochs whose fences are lost: the epoch must be newer than those, so that the
- * nodes accept the loss, and no id of an event is used twice.
- */
-const LOST_EPOCHS_MAX = 1000;
 
 /** The reason why a shard does not start, and the state that can be saved. */
 export interface Loss {
@@ -94,11 +89,11 @@ export async function findLosses(
  */
 export async function acceptLoss({ shard, found, salvaged }: Loss, deps: AcceptLossDeps): Promise<Repaired> {
   const { wallets, totals, beyond, marks, logBytes, reached } = salvaged;
+  // Startups that were refused have left fences without events after it, whose sequence numbers are those of lost entries.
+  const [replayedTo = reached] = salvaged.ends;
   checkUntouched(shard, await deps.wal.head(shard), found);
   const kept = beyond === 0 ? undefined : await deps.keepEntries(shard, rawEntriesAfter(shard, reached.lsn, deps));
-  // Drop archived rounds that the abandoned entries changed. The wallets contain these rounds as they were before those
-  // entries.
-  await deps.archive?.dropAfter(shard, reached.lsn);
+  await deps.archive?.dropBeyond(shard, replayedTo.lsn, isAbandonedIn(wallets));
   const { whole } = await listSnapshots(shard, deps);
   const known = [found, deps.acknowledged(shard), ...whole.map(({ end }) => end)];
   const newestEpoch = Math.max(...known.map((one) => one?.lsn.epoch ?? 0));
@@ -108,7 +103,9 @@ export async function acceptLoss({ shard, found, salvaged }: Loss, deps: AcceptL
   const clock = { now: () => earliestMs, monotonicMs: () => deps.clock.monotonicMs() };
   const isWhole = isFoldOf(found, salvaged);
   const owner: Owner = { ...deps.owner, ...(isWhole ? { acceptsLoss: true } : { afterLoss: true }) };
-  const skippedEpochs = newestEpoch - found.lsn.epoch + LOST_EPOCHS_MAX;
+  // Other nodes may have acknowledged entries, and consumers of the feed may have read them, in later epochs that are lost.
+  // The epoch must be newer, so that the nodes accept the loss, and no id of an event is used twice.
+  const skippedEpochs = newestEpoch - found.lsn.epoch + SKIPPED_EPOCHS;
   const [fenced] = await takeOver([shard], { ...deps, owner, clock, skippedEpochs });
   checkUntouched(shard, fenced?.previous, found);
   const { entry } = fenced as Takeover;
@@ -129,6 +126,18 @@ export async function acceptLoss({ shard, found, salvaged }: Loss, deps: AcceptL
     throw new Error(`shard ${shard} could not be repaired (${formatLsn(head.lsn)}): ${why}`);
   }
   return { shard, head, players: wallets.count, kept };
+}
+
+/**
+ * Returns a function that names the archived rounds with changes that the wallets lack. The wallets of a snapshot that
+ * reaches beyond the log contain changes beyond the log as well, and have let go of the rounds that were archived then.
+ */
+function isAbandonedIn(wallets: Wallets): (record: ArchiveRecord) => boolean {
+  return ({ ids, image }) => {
+    const { username } = nameOfSerialized(image);
+    const newest = Math.max(...ids.map(({ version }) => version));
+    return newest > (wallets.peek(username)?.version ?? 0);
+  };
 }
 
 function notOurs({ message }: NewerFormatError): ToolError {

@@ -5,7 +5,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { systemClock } from '../../../src/base/clock.js';
 import { silentLogger } from '../../../src/base/logger.js';
 import { listSnapshots } from '../../../src/log/snapshot-reader.js';
-import { formatLsn, LSN_ZERO } from '../../../src/ports/lsn.js';
+import type { Archive, ArchiveRecord } from '../../../src/ports/archive.js';
+import { formatLsn, LSN_ZERO, type Lsn } from '../../../src/ports/lsn.js';
 import type { EntryFormat, Head } from '../../../src/ports/wal.js';
 import { IMMEDIATE } from '../../../src/snapshot/snapshotter.js';
 import { EntryCodec, genesisHead } from '../../../src/store/format/entry-codec.js';
@@ -18,7 +19,8 @@ import { type AcceptLossDeps, acceptLoss, findLosses, type Loss } from '../../..
 import type { StoreReader } from '../../../src/tools/store-reader.js';
 import { verify } from '../../../src/tools/verify/verify.js';
 import { ScaleTable } from '../../../src/wallet/amount.js';
-import { commands } from '../../support/domain.js';
+import { serializeRound } from '../../../src/wallet/state/serialized-round.js';
+import { commands, Domain } from '../../support/domain.js';
 import { MemoryWal } from '../../support/memory-wal.js';
 import { TestHost } from '../../support/test-host.js';
 
@@ -279,6 +281,57 @@ test('a log that lost several epochs continues, is trimmed as usual, and recover
     await host.host.takeSnapshots(IMMEDIATE);
   }
   assert.ok((wal.entries(0)[0]?.lsn.sequence ?? 0) > entries, 'the log is trimmed');
+});
+
+/** An archive that only records which records are to be removed. */
+function droppingArchive() {
+  const drops: { readonly lsn: Lsn; readonly isAbandoned: (record: ArchiveRecord) => boolean }[] = [];
+  const dropBeyond: Archive['dropBeyond'] = async (_, lsn, isAbandoned) => void drops.push({ lsn, isAbandoned });
+  return { archive: { dropBeyond } as Archive, drops };
+}
+
+/** An archived round of ann, whose newest change gave her wallet this version. */
+function roundWith(version: number): ArchiveRecord {
+  const domain = new Domain();
+  domain.fund('ann', 1000);
+  domain.run(commands.place([{ id: 'a' }]));
+  const wallet = domain.wallet('ann');
+  const round = wallet.round('P1', 'r1');
+  assert.ok(round !== undefined);
+  const place = { shard: 0, day: 1, player: 1, round: 1, lsn: LSN_ZERO, index: 0 };
+  return { ...place, ids: [{ id: 1, version }], image: serializeRound(wallet, round) };
+}
+
+for (const starts of [0, 3]) {
+  test(`archived rounds of lost entries are removed after ${starts} refused starts`, async () => {
+    const wal = await played(8);
+    for (const { id } of (await listSnapshots(0, depsOf(wal))).whole) wal.snapshotsOf(0).delete(id);
+    const kept = await wal.head(0);
+    for (let i = 0; i < starts; i++) await started(wal);
+    const { archive, drops } = droppingArchive();
+    const deps = { ...depsOf(wal), acknowledged: () => ({ lsn: { epoch: 1, sequence: 99 }, checksum: 7 }) };
+    const [loss] = await findLosses([0], deps);
+    await acceptLoss(loss as Loss, { ...deps, archive });
+    assert.deepEqual(
+      drops.map(({ lsn }) => formatLsn(lsn)),
+      [formatLsn(kept.lsn)],
+    );
+  });
+}
+
+test('a snapshot beyond the log keeps the archived rounds that it has let go', async () => {
+  const wal = await played(8);
+  wal.loseTail(0, 6);
+  const loss = await lossOf(wal);
+  const version = loss.salvaged.wallets.get('ann')?.version ?? 0;
+  const { archive, drops } = droppingArchive();
+  await acceptLoss(loss, { ...depsOf(wal), archive });
+  const isAbandoned = drops[0]?.isAbandoned;
+  assert.ok(isAbandoned !== undefined);
+  assert.deepEqual(
+    [version - 1, version, version + 1].map((one) => isAbandoned(roundWith(one))),
+    [false, false, true],
+  );
 });
 
 test('an accepted loss has an epoch that no lost owner can have used', async () => {
