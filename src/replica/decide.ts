@@ -71,7 +71,10 @@ function asFormerOwner(replica: Replica, facts: Facts): Outcome {
   return [waiting(replica, 'new-owner-link', newOwner.tag, { action: 'release the shard in the registry', atMs }), []];
 }
 
-/** Takes this node's own log over again after a failed assertion, even if another node is assigned: a hand-over needs an owner. */
+/**
+ * Takes this node's own log over again after a failed assertion, even if another node is assigned: a hand-over needs an
+ * owner.
+ */
 function recover(replica: Replica, facts: Facts): Outcome {
   const { shard, othersEpoch = 0 } = replica;
   const { local, acknowledged, nowMs } = facts;
