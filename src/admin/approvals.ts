@@ -1,6 +1,5 @@
 import type { FastifyRequest } from 'fastify';
 import { object, string } from '../base/json-schema.js';
-import type { OperationView } from '../wallet/queries/list-operations.js';
 import type { AuditItem } from '../wallet/queries/scan-operations.js';
 import { kindOfRequest } from '../wallet/state/operation.js';
 import type { AdminDeps } from './admin-deps.js';
@@ -65,17 +64,19 @@ export function approvalRoutes(
         const asked = await findOperation(service, username, id);
         // The command below is unknown to nodes with an older walletd, so this check is made here for them.
         if (asked === undefined) throw problemOf('approval-not-found');
-        const answer = await service.operate({ type: `${command}-request`, username, id, by });
+        const answer =
+          command === 'approve'
+            ? await byHand.approve({ type: 'approve-request', username, id, by }, asked)
+            : await service.operate({ type: 'refuse-request', username, id, by });
         if (answer.type === 'failed') throw problemOf(answer.failure);
-        const { currency, operation } = await mustDecided(username, id);
-        if (command === 'approve' && !answer.isRepeat && operation.by !== undefined) {
-          byHand.noteApproved(operation.by.name, currency, operation.amount ?? 0);
-        }
+        const decided = await findOperation(service, username, id);
+        if (decided === undefined) throw problemOf('approval-not-found');
+        const { currency } = decided;
         return {
           id: approval,
           username,
           currency,
-          operation: operationBody(scales, operation, currency),
+          operation: operationBody(scales, decided, currency),
           ...(answer.isRepeat && { repeated: true }),
         };
       },
@@ -86,16 +87,6 @@ export function approvalRoutes(
     deciding('approve', 'Approves a money movement that another operator has requested'),
     deciding('refuse', 'Refuses a money movement that an operator has requested'),
   ];
-
-  async function mustDecided(username: string, id: string): Promise<{ currency: string; operation: OperationView }> {
-    const player = await service.ask({ type: 'read-player', username });
-    if (player.type === 'failed') throw problemOf(player.failure);
-    const operation = await findOperation(service, username, id);
-    if (player.type !== 'player' || player.player === undefined || operation === undefined) {
-      throw problemOf('approval-not-found');
-    }
-    return { currency: player.player.currency, operation };
-  }
 
   function approvalBody({ place: { username }, currency, operation }: AuditItem): object {
     const { id = '', amount = 0, reason, timeMs, by, request } = operation;

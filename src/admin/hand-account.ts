@@ -14,6 +14,8 @@ export class HandAccount {
   /** Totals of completed operations, by currency. */
   private done = new Map<string, bigint>();
   private readonly onItsWay = new Map<string, bigint>();
+  /** Ids of approvals that are counted in `done`, so that repeats after an uncertain outcome count once. */
+  private readonly approvals = new Set<string>();
   /** Monotonic times, oldest first. Never longer than the per-minute limit, because further operations are refused. */
   private readonly times: number[] = [];
 
@@ -38,12 +40,21 @@ export class HandAccount {
     if (at !== -1) this.times.splice(at, 1);
   }
 
+  /** Counts the money of an approval once. */
+  noteApproved(approval: string, currency: string, amount: Units): void {
+    if (this.approvals.has(approval)) return;
+    this.approvals.add(approval);
+    add(this.done, currency, sizeOf(amount));
+  }
+
   /**
    * Loads the totals that the wallets remember. An operation that was pending during the load may count twice until the
    * next load, but none is missed.
    */
   async load(read: () => Promise<ReadonlyMap<string, bigint>>): Promise<void> {
     const before = new Map(this.done);
+    // The loaded totals lack an uncertain approval that moved nothing, so its repeat must count.
+    this.approvals.clear();
     const known = new Map(await read());
     for (const [currency, units] of this.done) add(known, currency, units - (before.get(currency) ?? 0n));
     this.done = known;

@@ -44,18 +44,24 @@ export async function listOperations(
   return { items, next: found.length > limit ? items.at(-1)?.place : undefined };
 }
 
+/** An operation, with the currency of its player. */
+export interface KnownOperation extends OperationView {
+  readonly currency: string;
+}
+
 /** The operation with this ID in the player's wallet, if the wallet still remembers it. */
 export async function findOperation(
   service: OperatorService,
   username: string,
   id: string,
-): Promise<OperationView | undefined> {
+): Promise<KnownOperation | undefined> {
   for (let after: { timeMs: number; shown: number } | undefined; ; ) {
     const result = await service.ask({ type: 'list-operations', username, limit: PAGE, after });
     if (result.type === 'failed') throw problemOf(result.failure);
     if (result.type !== 'operations' || result.page === undefined) return undefined;
     const found = result.page.items.find((operation) => operation.id === id);
-    if (found !== undefined || result.page.next === undefined) return found;
+    if (found !== undefined) return { ...found, currency: result.page.currency };
+    if (result.page.next === undefined) return undefined;
     after = result.page.next;
   }
 }

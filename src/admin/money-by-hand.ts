@@ -4,8 +4,9 @@ import type { Answer } from '../wallet/decision.js';
 import { type BrokenLimit, HandLimits } from '../wallet/hand-limits.js';
 import type { Failure } from '../wallet/rejection.js';
 import type { AdminDeps, SignedCommand } from './admin-deps.js';
+import { approvalId } from './approval-id.js';
 import { HandAccount, type HandOutcome, sizeOf } from './hand-account.js';
-import { findOperation, scanOperations } from './known-operations.js';
+import { findOperation, type KnownOperation, scanOperations } from './known-operations.js';
 import { Problem } from './problem.js';
 
 /** In a cluster, other nodes move money as well. Their operations are reloaded at this interval. */
@@ -28,6 +29,8 @@ export interface HandMovement {
   readonly currency: string;
   readonly amount: Units;
 }
+
+type ApproveCommand = Extract<SignedCommand, { readonly type: 'approve-request' | 'refuse-request' }>;
 
 interface Loaded {
   readonly account: HandAccount;
@@ -73,15 +76,25 @@ export class MoneyByHand {
   }
 
   /**
-   * When another operator approves a request, counts it toward the requester's daily total, even beyond the daily
-   * limit.
+   * Approves another operator's request. If its money moved or may have moved, counts it once toward the requester's
+   * daily total, even beyond the daily limit.
    */
-  noteApproved(name: string, currency: string, amount: Units): void {
-    const account = this.accounts.get(name)?.account;
+  async approve(command: ApproveCommand, asked: KnownOperation): Promise<Answer> {
+    let outcome: HandOutcome = 'moved';
+    try {
+      const answer = await this.deps.service.operate(command);
+      outcome = outcomeOf(answer);
+      return answer;
+    } finally {
+      if (outcome === 'moved' && asked.type === 'request') this.noteApproved(command, asked);
+    }
+  }
+
+  private noteApproved({ username, id }: ApproveCommand, { by, currency, amount = 0 }: KnownOperation): void {
+    const account = by && this.accounts.get(by.name)?.account;
     // If the account is loaded later, the load will find this operation in the wallet.
     if (account?.day !== dayOf(this.deps.clock.now())) return;
-    account.begin(currency, amount, undefined);
-    account.end(currency, amount, undefined, 'moved');
+    account.noteApproved(approvalId(username, id), currency, amount);
   }
 
   private async accountOf(name: string): Promise<HandAccount> {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { handWarnings } from '../../src/node/settings/hand-warning.js';
+import { WalletService } from '../../src/threads/wallet-service.js';
 import { settingsWith } from '../support/settings.js';
 import { TestNode } from '../support/test-node.js';
 
@@ -135,6 +136,43 @@ describe('manual money movements that wait for a second operator', () => {
     assert.equal((await deposit('anna', player, 'fits', 599)).status, 202);
     await node.restart();
     assert.equal((await deposit('anna', player, 'more', 600)).body.code, 'hand-day-limit');
+  });
+
+  test('an approval with an uncertain outcome counts once, with its repeats', async (t) => {
+    const player = await newPlayer();
+    const ask = (amount: number) => deposit('ben', player, `uncertain-${count++}`, amount);
+    const approvalOf = async (amount: number) => `/v1/approvals/${(await ask(amount)).body.approval.id}/approve`;
+    const mustHaveLeft = async (left: number) => {
+      assert.equal((await ask(left + 1)).body.code, 'hand-day-limit');
+      assert.equal((await ask(left)).status, 202);
+    };
+    let left = 1000;
+    assert.equal((await call('anna', 'POST', await approvalOf(2000 - left))).status, 200);
+    const { operate } = WalletService.prototype;
+    for (const failure of ['not-durable-in-time', 'unsure'] as const) {
+      for (const isExecuted of [true, false]) {
+        const approval = await approvalOf(200);
+        left -= 200;
+        type Operate = Parameters<typeof operate>;
+        const fault = t.mock.method(
+          WalletService.prototype,
+          'operate',
+          async function (this: WalletService, ...[command]: Operate) {
+            if (command.type !== 'approve-request') return await operate.call(this, command);
+            if (isExecuted) await operate.call(this, command);
+            return { type: 'failed', failure };
+          },
+        );
+        for (let i = 0; i < 2; i++) {
+          assert.equal((await call('anna', 'POST', approval)).body.code, failure);
+          await mustHaveLeft(left);
+        }
+        fault.mock.restore();
+        const { status, body } = await call('anna', 'POST', approval);
+        assert.deepEqual([status, body.repeated], [200, isExecuted ? true : undefined]);
+        await mustHaveLeft(left);
+      }
+    }
   });
 
   test('an approval ID that does not exist gets 404', async () => {

@@ -142,6 +142,15 @@ test('reloaded totals include all operations done in the meantime', async () => 
   assert.equal(account.use('THB', 0).dayUnits, 7n);
 });
 
+test('an approval missing from reloaded totals counts when it is repeated', async () => {
+  const account = new HandAccount(1);
+  for (let i = 0; i < 2; i++) account.noteApproved('a', 'THB', -5);
+  assert.equal(account.use('THB', 0).dayUnits, 5n);
+  await account.load(async () => new Map([['THB', 0n]]));
+  for (let i = 0; i < 2; i++) account.noteApproved('a', 'THB', -5);
+  assert.equal(account.use('THB', 0).dayUnits, 5n);
+});
+
 test('operations of the last minute are counted, older ones are not', () => {
   const account = new HandAccount(1);
   for (const nowMs of [0, 1, 30_000]) account.begin('THB', 1, nowMs);
