@@ -291,8 +291,16 @@ export class LmdbArchive implements Archive {
 
   async dropBeyond(shard: number, lsn: Lsn, isAbandoned: (record: ArchiveRecord) => boolean): Promise<void> {
     const days = this.keptDays();
-    for (const day of days) await this.dayOf(day).dropBeyond(shard, lsn, isAbandoned);
-    await this.marks.write(new Map(), await this.countsOf(days));
+    // Open each day before its minimum is removed, because opening refuses a day that has lost records.
+    const counts = await this.countsOf(days);
+    // Remove the minimums before the records: a kill in between must leave days that open. While no day is listed, the
+    // next put lists them all again.
+    await this.marks.write(new Map(), new Map([...counts.keys()].map((day) => [day, 0])));
+    try {
+      for (const day of days) await this.dayOf(day).dropBeyond(shard, lsn, isAbandoned);
+    } finally {
+      await this.marks.write(new Map(), await this.countsOf(days));
+    }
   }
 
   async serverMs(): Promise<undefined> {}
