@@ -4,7 +4,7 @@ import { type RecoveryDeps, rebuild } from '../../log/recovery.js';
 import { listSnapshots } from '../../log/snapshot-reader.js';
 import { type TakeOverDeps, takeOver } from '../../log/take-over.js';
 import type { Archive, ArchiveRecord } from '../../ports/archive.js';
-import { formatLsn, SKIPPED_EPOCHS } from '../../ports/lsn.js';
+import { formatLsn, isBeyond, type Lsn, SKIPPED_EPOCHS } from '../../ports/lsn.js';
 import { NewerFormatError, RecoveryError } from '../../ports/recovery-error.js';
 import { isPermanent } from '../../ports/retry-policy.js';
 import { type EntryFormat, type Head, isSameHead, type Owner, type Takeover } from '../../ports/wal.js';
@@ -88,12 +88,12 @@ export async function findLosses(
  * to since the loss was found.
  */
 export async function acceptLoss({ shard, found, salvaged }: Loss, deps: AcceptLossDeps): Promise<Repaired> {
-  const { wallets, totals, beyond, marks, logBytes, reached } = salvaged;
+  const { wallets, totals, beyond, marks, logBytes, reached, snapshot } = salvaged;
   // Startups that were refused have left fences without events after it, whose sequence numbers are those of lost entries.
   const [replayedTo = reached] = salvaged.ends;
   checkUntouched(shard, await deps.wal.head(shard), found);
   const kept = beyond === 0 ? undefined : await deps.keepEntries(shard, rawEntriesAfter(shard, reached.lsn, deps));
-  await deps.archive?.dropBeyond(shard, replayedTo.lsn, isAbandonedIn(wallets));
+  await deps.archive?.dropBeyond(shard, replayedTo.lsn, isAbandonedIn(wallets, snapshot?.end.lsn));
   const { whole } = await listSnapshots(shard, deps);
   const known = [found, deps.acknowledged(shard), ...whole.map(({ end }) => end)];
   const newestEpoch = Math.max(...known.map((one) => one?.lsn.epoch ?? 0));
@@ -129,11 +129,14 @@ export async function acceptLoss({ shard, found, salvaged }: Loss, deps: AcceptL
 }
 
 /**
- * Returns a function that names the archived rounds with changes that the wallets lack. The wallets of a snapshot that
- * reaches beyond the log contain changes beyond the log as well, and have let go of the rounds that were archived then.
+ * Returns a function that names the records, among those beyond the replayed log, with rounds that the wallets lack. The
+ * wallets of a snapshot that ends beyond that log contain the changes up to different entries before `end`, and have let
+ * go of the rounds that were archived before these. A round that was restored and archived again in between counts as
+ * contained.
  */
-function isAbandonedIn(wallets: Wallets): (record: ArchiveRecord) => boolean {
-  return ({ ids, image }) => {
+function isAbandonedIn(wallets: Wallets, end: Lsn | undefined): (record: ArchiveRecord) => boolean {
+  return ({ lsn, ids, image }) => {
+    if (end === undefined || isBeyond(lsn, end)) return true;
     const { username } = nameOfSerialized(image);
     const newest = Math.max(...ids.map(({ version }) => version));
     return newest > (wallets.peek(username)?.version ?? 0);

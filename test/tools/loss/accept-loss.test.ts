@@ -290,15 +290,15 @@ function droppingArchive() {
   return { archive: { dropBeyond } as Archive, drops };
 }
 
-/** An archived round of ann, whose newest change gave her wallet this version. */
-function roundWith(version: number): ArchiveRecord {
+/** An archived round of ann, whose bet gave her wallet this version. It was archived behind the entry `lsn`. */
+function roundWith(version: number, lsn: Lsn): ArchiveRecord {
   const domain = new Domain();
   domain.fund('ann', 1000);
   domain.run(commands.place([{ id: 'a' }]));
   const wallet = domain.wallet('ann');
   const round = wallet.round('P1', 'r1');
   assert.ok(round !== undefined);
-  const place = { shard: 0, day: 1, player: 1, round: 1, lsn: LSN_ZERO, index: 0 };
+  const place = { shard: 0, day: 1, player: 1, round: 1, lsn, index: 0 };
   return { ...place, ids: [{ id: 1, version }], image: serializeRound(wallet, round) };
 }
 
@@ -323,15 +323,18 @@ test('a snapshot beyond the log keeps the archived rounds that it has let go', a
   const wal = await played(8);
   wal.loseTail(0, 6);
   const loss = await lossOf(wal);
-  const version = loss.salvaged.wallets.get('ann')?.version ?? 0;
+  const { wallets, snapshot } = loss.salvaged;
+  const version = wallets.get('ann')?.version ?? 0;
+  const end = snapshot?.end.lsn ?? LSN_ZERO;
   const { archive, drops } = droppingArchive();
   await acceptLoss(loss, { ...depsOf(wal), archive });
   const isAbandoned = drops[0]?.isAbandoned;
   assert.ok(isAbandoned !== undefined);
   assert.deepEqual(
-    [version - 1, version, version + 1].map((one) => isAbandoned(roundWith(one))),
+    [version - 1, version, version + 1].map((one) => isAbandoned(roundWith(one, end))),
     [false, false, true],
   );
+  assert.ok(isAbandoned(roundWith(version, { ...end, sequence: end.sequence + 1 })), 'archived after the snapshot');
 });
 
 test('an accepted loss has an epoch that no lost owner can have used', async () => {
