@@ -177,10 +177,10 @@ export interface Archive {
    */
   dropBefore(day: number): Promise<void>;
   /**
-   * Removes a shard's records that were put beyond this position of its log (`isBeyond`) and that `isAbandoned` names,
-   * because they belong to abandoned log entries.
+   * Removes a shard's records that were put after this position in its log and that `isAbandoned` names, because they
+   * belong to abandoned log entries.
    */
-  dropBeyond(shard: number, lsn: Lsn, isAbandoned: (record: ArchiveRecord) => boolean): Promise<void>;
+  dropAfter(shard: number, lsn: Lsn, isAbandoned: (record: ArchiveRecord) => boolean): Promise<void>;
   /** The time of the archive server's clock, in ms since 1970; undefined if the archive is on this machine. */
   serverMs(): Promise<number | undefined>;
   /** Bytes used on disk. */

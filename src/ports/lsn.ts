@@ -25,14 +25,6 @@ export function compareLsn(a: Lsn, b: Lsn): number {
 }
 
 /**
- * True if an entry at `a` cannot be part of a log that ends at `b`. An older owner may have written it: the log then lost
- * it before it went on in a later epoch.
- */
-export function isBeyond(a: Lsn, b: Lsn): boolean {
-  return a.epoch > b.epoch || a.sequence > b.sequence;
-}
-
-/**
  * The fence of an accepted loss skips this many epochs: owners whose fences are lost with the entries may have used some
  * of them.
  */

@@ -10,7 +10,7 @@ import {
 import { mustReach } from '../../src/ports/archive-behind-error.js';
 import { DamagedRecordError } from '../../src/ports/damaged-record-error.js';
 import { mustKeep } from '../../src/ports/dropped-day-error.js';
-import { compareLsn, isBeyond, type Lsn } from '../../src/ports/lsn.js';
+import { compareLsn, type Lsn } from '../../src/ports/lsn.js';
 import { type ArchiveMark, compareMarks } from '../../src/wallet/archive-mark.js';
 
 /** Delivers a call to the archive's server and returns its answer, or loses either of them. */
@@ -87,8 +87,10 @@ export class SimulatedArchive {
         if (!isSaved) throw new Error('another node has the shard');
       },
       dropBefore: (day) => call(() => this.dropBefore(day)),
-      dropBeyond: (shard, lsn, isAbandoned) =>
-        call(() => this.keep((record) => record.shard !== shard || !isBeyond(record.lsn, lsn) || !isAbandoned(record))),
+      dropAfter: (shard, lsn, isAbandoned) =>
+        call(() =>
+          this.keep((record) => record.shard !== shard || compareLsn(record.lsn, lsn) <= 0 || !isAbandoned(record)),
+        ),
       serverMs: () => call(() => this.serverMs?.()),
       room: async () => ({ usedBytes: 0 }),
       close: async () => {},

@@ -23,9 +23,20 @@ const RECORD: ArchiveRecord = {
   image: Buffer.from('image'),
 };
 
-test('a put into a day that is being dropped leaves nothing behind', async (t) => {
-  const { path: folder, remove } = makeTempFolder();
+function newFolder(t: TestContext): string {
+  const { path, remove } = makeTempFolder();
   t.after(remove);
+  return path;
+}
+
+/** Asserts that the archive lists the day of `RECORD`, so that it misses the day's file. */
+function mustMissDay(folder: string): void {
+  rmSync(join(folder, '2024-10-04.mdb'));
+  assert.throws(() => LmdbArchive.open(folder, STORE_ID), /lacks 1 of its files/);
+}
+
+test('a put into a day that is being dropped leaves nothing behind', async (t) => {
+  const folder = newFolder(t);
   const [archive, other] = [LmdbArchive.open(folder, STORE_ID), LmdbArchive.open(folder, STORE_ID)];
   await archive.put([RECORD, { ...RECORD, day: 20_001 }]);
   const puts = [archive, other].map((one, i) => one.put([{ ...RECORD, round: 8 + i }]));
@@ -40,8 +51,7 @@ test('a put into a day that is being dropped leaves nothing behind', async (t) =
 });
 
 test("a day dropped while an upgrade's first put lists all days stays dropped", async (t) => {
-  const { path: folder, remove } = makeTempFolder();
-  t.after(remove);
+  const folder = newFolder(t);
   const older = LmdbArchive.open(folder, STORE_ID);
   await older.put([RECORD, { ...RECORD, day: 20_001 }]);
   await older.close();
@@ -71,81 +81,74 @@ function killAfter(steps: number, t: TestContext): void {
     left--;
   };
   const { write } = ArchiveMarks.prototype;
-  const { dropBeyond } = ArchiveDay.prototype;
-  type Drop = Parameters<typeof dropBeyond>;
+  const { dropAfter } = ArchiveDay.prototype;
+  type Drop = Parameters<typeof dropAfter>;
   t.mock.method(ArchiveMarks.prototype, 'write', async function (this: ArchiveMarks, ...row: Parameters<typeof write>) {
     mustHaveStep();
     await write.apply(this, row);
   });
-  t.mock.method(ArchiveDay.prototype, 'dropBeyond', async function (this: ArchiveDay, ...drop: Drop) {
+  t.mock.method(ArchiveDay.prototype, 'dropAfter', async function (this: ArchiveDay, ...drop: Drop) {
     mustHaveStep();
-    await dropBeyond.apply(this, drop);
+    await dropAfter.apply(this, drop);
   });
 }
 
 // The four steps remove the minimums, remove the records of each of two days, and write the exact counts.
 for (const steps of [0, 1, 2, 3, 4]) {
   test(`an archive opens after a removal that ended after ${steps} of 4 steps`, async (t) => {
-    const { path: folder, remove } = makeTempFolder();
-    t.after(remove);
+    const folder = newFolder(t);
     const archive = LmdbArchive.open(folder, STORE_ID);
     const abandoned = { ...RECORD, round: 3, lsn: { epoch: 1, sequence: 2 } };
     await archive.put([RECORD, abandoned, { ...abandoned, day: 20_001 }]);
     killAfter(steps, t);
     if (steps < 4)
       await assert.rejects(
-        archive.dropBeyond(0, RECORD.lsn, () => true),
+        archive.dropAfter(0, RECORD.lsn, () => true),
         /killed/,
       );
-    else await archive.dropBeyond(0, RECORD.lsn, () => true);
+    else await archive.dropAfter(0, RECORD.lsn, () => true);
     await archive.close();
     t.mock.restoreAll();
 
     const again = LmdbArchive.open(folder, STORE_ID);
-    await again.dropBeyond(0, RECORD.lsn, () => true);
+    await again.dropAfter(0, RECORD.lsn, () => true);
     const found: number[] = [];
     for (const day of await again.days()) {
       for await (const records of again.all(0, day)) found.push(...records.map(({ round }) => round));
     }
     assert.deepEqual(found, [RECORD.round]);
     await again.close();
-    rmSync(join(folder, '2024-10-04.mdb'));
-    assert.throws(() => LmdbArchive.open(folder, STORE_ID), /lacks 1 of its files/);
+    mustMissDay(folder);
   });
 }
 
 test('the first put after an interrupted removal lists all days again', async (t) => {
-  const { path: folder, remove } = makeTempFolder();
-  t.after(remove);
+  const folder = newFolder(t);
   const archive = LmdbArchive.open(folder, STORE_ID);
   await archive.put([RECORD, { ...RECORD, day: 20_001 }]);
   killAfter(1, t);
   await assert.rejects(
-    archive.dropBeyond(0, RECORD.lsn, () => true),
+    archive.dropAfter(0, RECORD.lsn, () => true),
     /killed/,
   );
   t.mock.restoreAll();
   await archive.put([{ ...RECORD, day: 20_002 }]);
   await archive.close();
-  rmSync(join(folder, '2024-10-04.mdb'));
-  assert.throws(() => LmdbArchive.open(folder, STORE_ID), /lacks 1 of its files/);
+  mustMissDay(folder);
 });
 
 test('a removal that fails keeps all days listed', async (t) => {
-  const { path: folder, remove } = makeTempFolder();
-  t.after(remove);
+  const folder = newFolder(t);
   const archive = LmdbArchive.open(folder, STORE_ID);
   await archive.put([RECORD]);
   const fail = () => assert.fail('unreadable');
-  await assert.rejects(archive.dropBeyond(0, { epoch: 1, sequence: 0 }, fail), /unreadable/);
+  await assert.rejects(archive.dropAfter(0, { epoch: 1, sequence: 0 }, fail), /unreadable/);
   await archive.close();
-  rmSync(join(folder, '2024-10-04.mdb'));
-  assert.throws(() => LmdbArchive.open(folder, STORE_ID), /lacks 1 of its files/);
+  mustMissDay(folder);
 });
 
 test('removing records does not hide that a day has lost records', async (t) => {
-  const { path: folder, remove } = makeTempFolder();
-  t.after(remove);
+  const folder = newFolder(t);
   const [path, copy] = ['2024-10-04.mdb', 'copy'].map((name) => join(folder, name)) as [string, string];
   const older = LmdbArchive.open(folder, STORE_ID);
   await older.put([RECORD]);
@@ -158,7 +161,7 @@ test('removing records does not hide that a day has lost records', async (t) => 
   const archive = LmdbArchive.open(folder, STORE_ID);
   for (let i = 0; i < 2; i++)
     await assert.rejects(
-      archive.dropBeyond(0, RECORD.lsn, () => true),
+      archive.dropAfter(0, RECORD.lsn, () => true),
       ArchiveBehindError,
     );
   await archive.close();

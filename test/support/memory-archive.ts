@@ -10,7 +10,7 @@ import {
 import { mustReach } from '../../src/ports/archive-behind-error.js';
 import { DamagedRecordError } from '../../src/ports/damaged-record-error.js';
 import { mustKeep } from '../../src/ports/dropped-day-error.js';
-import { compareLsn, isBeyond, type Lsn } from '../../src/ports/lsn.js';
+import { compareLsn, type Lsn } from '../../src/ports/lsn.js';
 import { type ArchiveMark, compareMarks } from '../../src/wallet/archive-mark.js';
 
 /** An archive stored in an array. `isAway` makes it reject calls. Reading a record in `damaged` rejects. */
@@ -156,10 +156,10 @@ export class MemoryArchive implements Archive {
     this.records = this.records.filter((record) => record.day >= day);
   }
 
-  async dropBeyond(shard: number, lsn: Lsn, isAbandoned: (record: ArchiveRecord) => boolean): Promise<void> {
+  async dropAfter(shard: number, lsn: Lsn, isAbandoned: (record: ArchiveRecord) => boolean): Promise<void> {
     await this.answer();
     const isDropped = (record: ArchiveRecord) =>
-      record.shard === shard && isBeyond(record.lsn, lsn) && isAbandoned(record);
+      record.shard === shard && compareLsn(record.lsn, lsn) > 0 && isAbandoned(record);
     this.records = this.records.filter((record) => !isDropped(record));
   }
 

@@ -5,7 +5,7 @@ import { systemClock } from '../../base/clock.js';
 import { Slices } from '../../base/slices.js';
 import type { ArchivedPlace, ArchiveKey, ArchiveRecord, FreshKeys } from '../../ports/archive.js';
 import { DamagedRecordError } from '../../ports/damaged-record-error.js';
-import { isBeyond, type Lsn } from '../../ports/lsn.js';
+import { compareLsn, type Lsn } from '../../ports/lsn.js';
 import { encodeFreshKeys, tryOpenFreshKeys } from '../format/archive-keys.js';
 import {
   decodeRecord,
@@ -180,9 +180,9 @@ export class ArchiveDay {
     });
   }
 
-  async dropBeyond(shard: number, lsn: Lsn, isAbandoned: (record: ArchiveRecord) => boolean): Promise<void> {
+  async dropAfter(shard: number, lsn: Lsn, isAbandoned: (record: ArchiveRecord) => boolean): Promise<void> {
     for await (const records of this.all(shard)) {
-      const dropped = records.filter((record) => isBeyond(record.lsn, lsn) && isAbandoned(record));
+      const dropped = records.filter((record) => compareLsn(record.lsn, lsn) > 0 && isAbandoned(record));
       if (dropped.length > 0) await this.file.remove(dropped.length, () => this.rounds.remove(dropped.map(keyOf)));
     }
   }

@@ -289,7 +289,7 @@ export class LmdbArchive implements Archive {
     }
   }
 
-  async dropBeyond(shard: number, lsn: Lsn, isAbandoned: (record: ArchiveRecord) => boolean): Promise<void> {
+  async dropAfter(shard: number, lsn: Lsn, isAbandoned: (record: ArchiveRecord) => boolean): Promise<void> {
     const days = this.keptDays();
     // Open each day before its minimum is removed, because opening refuses a day that has lost records.
     const counts = await this.countsOf(days);
@@ -297,7 +297,7 @@ export class LmdbArchive implements Archive {
     // next put lists them all again.
     await this.marks.write(new Map(), new Map([...counts.keys()].map((day) => [day, 0])));
     try {
-      for (const day of days) await this.dayOf(day).dropBeyond(shard, lsn, isAbandoned);
+      for (const day of days) await this.dayOf(day).dropAfter(shard, lsn, isAbandoned);
     } finally {
       await this.marks.write(new Map(), await this.countsOf(days));
     }

@@ -260,7 +260,7 @@ export class PostgresArchive implements Archive {
     await this.partitions.dropBefore(day);
   }
 
-  async dropBeyond(shard: number, lsn: Lsn, isAbandoned: (record: ArchiveRecord) => boolean): Promise<void> {
+  async dropAfter(shard: number, lsn: Lsn, isAbandoned: (record: ArchiveRecord) => boolean): Promise<void> {
     for (const day of await this.days()) {
       for await (const rows of this.rows(shard, day, lsn)) {
         const dropped = rows.flatMap((row) => tryRecord(shard, row) ?? []).filter(isAbandoned);
@@ -328,7 +328,7 @@ export class PostgresArchive implements Archive {
     return await this.connections.alone(({ client }) => occupancyOf(client));
   }
 
-  /** The shard's rows of one day; only those beyond the position `lsn`, if it is given. */
+  /** The shard's rows of one day; only those after the position `lsn`, if it is given. */
   private async *rows(shard: number, day: number, lsn: Lsn = BEFORE_ALL): AsyncIterable<readonly Row[]> {
     let after: readonly unknown[] = [-1, -1, -1, -1, -1];
     for (;;) {
@@ -458,9 +458,9 @@ const ALL = `
   SELECT ${COLUMNS} FROM ${ROUNDS} r
   WHERE r.shard = $1 AND r.day = $2
     AND (r.player, r.round, r.epoch, r.sequence, r.index) > ($4::bigint, $5::bigint, $6::bigint, $7::bigint, $8::int)
-    AND (r.epoch > $9::bigint OR r.sequence > $10::bigint)
+    AND (r.epoch, r.sequence) > ($9::bigint, $10::bigint)
   ORDER BY r.player, r.round, r.epoch, r.sequence, r.index LIMIT $3`;
-/** All records are beyond this position. */
+/** All records are after this position. */
 const BEFORE_ALL: Lsn = { epoch: -1, sequence: -1 };
 
 /** Days with a record. LIMIT prevents a join that would read all records. */

@@ -4,7 +4,7 @@ import { type RecoveryDeps, rebuild } from '../../log/recovery.js';
 import { listSnapshots } from '../../log/snapshot-reader.js';
 import { type TakeOverDeps, takeOver } from '../../log/take-over.js';
 import type { Archive, ArchiveRecord } from '../../ports/archive.js';
-import { formatLsn, isBeyond, type Lsn, SKIPPED_EPOCHS } from '../../ports/lsn.js';
+import { compareLsn, formatLsn, type Lsn, SKIPPED_EPOCHS } from '../../ports/lsn.js';
 import { NewerFormatError, RecoveryError } from '../../ports/recovery-error.js';
 import { isPermanent } from '../../ports/retry-policy.js';
 import { type EntryFormat, type Head, isSameHead, type Owner, type Takeover } from '../../ports/wal.js';
@@ -89,11 +89,11 @@ export async function findLosses(
  */
 export async function acceptLoss({ shard, found, salvaged }: Loss, deps: AcceptLossDeps): Promise<Repaired> {
   const { wallets, totals, beyond, marks, logBytes, reached, snapshot } = salvaged;
-  // Startups that were refused have left fences without events after it, whose sequence numbers are those of lost entries.
+  // The newest entry with events. Refused startups have left fences after it, with the sequence numbers of lost entries.
   const [replayedTo = reached] = salvaged.ends;
   checkUntouched(shard, await deps.wal.head(shard), found);
   const kept = beyond === 0 ? undefined : await deps.keepEntries(shard, rawEntriesAfter(shard, reached.lsn, deps));
-  await deps.archive?.dropBeyond(shard, replayedTo.lsn, isAbandonedIn(wallets, snapshot?.end.lsn));
+  await deps.archive?.dropAfter(shard, replayedTo.lsn, isAbandonedIn(wallets, snapshot?.end.lsn));
   const { whole } = await listSnapshots(shard, deps);
   const known = [found, deps.acknowledged(shard), ...whole.map(({ end }) => end)];
   const newestEpoch = Math.max(...known.map((one) => one?.lsn.epoch ?? 0));
@@ -129,14 +129,14 @@ export async function acceptLoss({ shard, found, salvaged }: Loss, deps: AcceptL
 }
 
 /**
- * Returns a function that names the records, among those beyond the replayed log, with rounds that the wallets lack. The
+ * Returns a function that names the records, among those after the replayed log, with rounds that the wallets lack. The
  * wallets of a snapshot that ends beyond that log contain the changes up to different entries before `end`, and have let
  * go of the rounds that were archived before these. A round that was restored and archived again in between counts as
  * contained.
  */
 function isAbandonedIn(wallets: Wallets, end: Lsn | undefined): (record: ArchiveRecord) => boolean {
   return ({ lsn, ids, image }) => {
-    if (end === undefined || isBeyond(lsn, end)) return true;
+    if (end === undefined || compareLsn(lsn, end) > 0) return true;
     const { username } = nameOfSerialized(image);
     const newest = Math.max(...ids.map(({ version }) => version));
     return newest > (wallets.peek(username)?.version ?? 0);
