@@ -35,7 +35,7 @@ export class SoloReplicas {
   }
 }
 
-/** Computes a replica after a tick on a node without a cluster. */
+/** Computes a replica after a tick on a node without a cluster. No command runs. */
 export function soloTick(replica: Replica, local: Facts['local'], nowMs: number): Replica {
   const [next] = transition(
     replica,

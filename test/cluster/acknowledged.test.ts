@@ -11,7 +11,7 @@ function newestOf(...noted: readonly (readonly [epoch: number, sequence: number]
   return formatLsn(shard.acknowledged?.lsn ?? { epoch: 0, sequence: 0 });
 }
 
-test('an older entry of a later epoch is not the newest, because a failover may have lost some', () => {
+test('a lower sequence of the next epoch does not replace a higher one', () => {
   assert.equal(newestOf([5, 1000], [6, 950]), '5-1000');
   assert.equal(newestOf([5, 1000], [6, 1001]), '6-1001');
 });

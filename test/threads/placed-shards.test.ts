@@ -172,7 +172,7 @@ test('a cluster knows what a thread acknowledged just before it ended', async ()
   );
 });
 
-test('a late answer of a thread does not take a shard from the thread that has it now', async () => {
+test('a late answer of a thread keeps the shard in its new thread', async () => {
   const scene = await Scene.start();
   assert.equal(await scene.follow(0), 'done');
   scene.hold(0);

@@ -286,8 +286,8 @@ test('a log that lost several epochs continues, is trimmed as usual, and recover
 /** An archive that only records which records are to be removed. */
 function droppingArchive() {
   const drops: { readonly lsn: Lsn; readonly isAbandoned: (record: ArchiveRecord) => boolean }[] = [];
-  const dropBeyond: Archive['dropBeyond'] = async (_, lsn, isAbandoned) => void drops.push({ lsn, isAbandoned });
-  return { archive: { dropBeyond } as Archive, drops };
+  const dropAfter: Archive['dropAfter'] = async (_, lsn, isAbandoned) => void drops.push({ lsn, isAbandoned });
+  return { archive: { dropAfter } as Archive, drops };
 }
 
 /** An archived round of ann, whose bet gave her wallet this version. It was archived behind the entry `lsn`. */
