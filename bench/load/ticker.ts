@@ -18,18 +18,25 @@ const LEAD_MS = 0.15;
 const LEAD_SHARE_MAX = 0.3;
 
 /**
- * Calls back every `ms` milliseconds from now. `ms` may be a fraction, unlike the intervals of Node's own timers. A
+ * Calls back every `ms` milliseconds from the time at which it resolves, which is the first tick. By then the thread has
+ * started, so that its start takes no processor time from the servers under test. `ms` may be a fraction, unlike the intervals of Node's own timers. A
  * thread sleeps between ticks and wakes early enough for its message to arrive in time. A tick may be early by up to
  * the returned lead, so its receiver must check the clock. Ticks that become due while one is pending are dropped.
  */
-export function tickEvery(ms: number, callback: () => void): { readonly leadMs: number; end(): void } {
+export async function tickEvery(ms: number, callback: () => void): Promise<{ readonly leadMs: number; end(): void }> {
   const leadMs = Math.min(LEAD_MS, ms * LEAD_SHARE_MAX);
   const shared = new Int32Array(new SharedArrayBuffer(8));
   const workerData = { ms, firstAtMs: systemClock.monotonicMs() + ms - leadMs, shared };
   const worker = new Worker(new URL('./ticker-thread.js', import.meta.url), { workerData });
+  let onTick = () => {};
+  const first = new Promise<void>((resolve) => {
+    onTick = resolve;
+  });
   worker.on('message', () => {
     Atomics.store(shared, IS_TICKING, 0);
-    callback();
+    onTick();
   });
+  await first;
+  onTick = callback;
   return { leadMs, end: () => void worker.terminate() };
 }
