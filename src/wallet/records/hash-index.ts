@@ -55,7 +55,8 @@ export class HashIndex {
     // Plan for half-full partitions, so that few of them are split.
     this.depth = Math.min(DEPTH_MAX, Math.ceil(Math.log2((count * 2) / ENTRIES_MAX)));
     const capacity = Math.ceil((count / 2 ** this.depth / LOAD_MAX) * SPREAD);
-    this.directory = Array.from({ length: 2 ** this.depth }, () => newPartition(capacity, this.depth));
+    this.directory = [newPartition(capacity, this.depth)];
+    while (this.directory.length < 2 ** this.depth) this.directory.push(newPartition(capacity, this.depth));
     this.slots = this.directory.length * capacity;
   }
 
@@ -116,31 +117,48 @@ export class HashIndex {
   }
 
   private split(hash: number, partition: Partition): void {
-    if (partition.depth === this.depth) {
-      this.directory = this.directory.flatMap((one) => [one, one]);
-      this.depth++;
-    }
+    if (partition.depth === this.depth) this.doubleDirectory();
     const bit = 31 - partition.depth;
     const { slots, capacity } = partition;
     let ones = 0;
     for (let slot = 0; slot < capacity; slot++) {
       if (slots[slot * 2 + 1] !== 0) ones += ((slots[slot * 2] as number) >>> bit) & 1;
     }
-    const halves = [partition.count - ones, ones].map((count) => newPartition(capacityFor(count), partition.depth + 1));
-    forEachEntry(partition, (entry, row) => put(halves[(entry >>> bit) & 1] as Partition, entry, row));
+    const depth = partition.depth + 1;
+    const lower = newPartition(capacityFor(partition.count - ones), depth);
+    const upper = newPartition(capacityFor(ones), depth);
+    for (let slot = 0; slot < capacity; slot++) {
+      const row = slots[slot * 2 + 1] as number;
+      const entry = slots[slot * 2] as number;
+      if (row !== 0) put(((entry >>> bit) & 1) === 0 ? lower : upper, entry, row);
+    }
     const width = 2 ** (this.depth - partition.depth);
     const first = Math.floor((this.depth === 0 ? 0 : hash >>> (32 - this.depth)) / width) * width;
-    for (let i = 0; i < width; i++) this.directory[first + i] = halves[i < width / 2 ? 0 : 1] as Partition;
-    this.slots += (halves[0] as Partition).capacity + (halves[1] as Partition).capacity - capacity;
+    for (let i = 0; i < width; i++) this.directory[first + i] = i < width / 2 ? lower : upper;
+    this.slots += lower.capacity + upper.capacity - capacity;
+  }
+
+  /**
+   * Every directory grows from a literal by `push`. Arrays from `flatMap` or `Array.from` have a different kind of
+   * elements, and V8 would discard the code of every lookup at the first split.
+   */
+  private doubleDirectory(): void {
+    const directory = [this.directory[0] as Partition];
+    for (let i = 1; i < 2 * this.directory.length; i++) directory.push(this.directory[i >>> 1] as Partition);
+    this.directory = directory;
+    this.depth++;
   }
 
   private resize(partition: Partition, count: number): void {
-    const old = { ...partition };
+    const { slots, capacity } = partition;
     partition.capacity = Math.max(SLOTS_MIN, Math.ceil((count / LOAD_MAX) * GROWTH));
     partition.slots = new Uint32Array(partition.capacity * 2);
     partition.count = 0;
-    forEachEntry(old, (hash, row) => put(partition, hash, row));
-    this.slots += partition.capacity - old.capacity;
+    for (let slot = 0; slot < capacity; slot++) {
+      const row = slots[slot * 2 + 1] as number;
+      if (row !== 0) put(partition, slots[slot * 2] as number, row);
+    }
+    this.slots += partition.capacity - capacity;
   }
 }
 
@@ -164,11 +182,4 @@ function put(partition: Partition, hash: number, row: number): void {
   slots[slot * 2] = hash;
   slots[slot * 2 + 1] = row;
   partition.count++;
-}
-
-function forEachEntry({ slots, capacity }: Partition, look: (hash: number, row: number) => void): void {
-  for (let slot = 0; slot < capacity; slot++) {
-    const row = slots[slot * 2 + 1] as number;
-    if (row !== 0) look(slots[slot * 2] as number, row);
-  }
 }
