@@ -342,11 +342,11 @@ export class ShardHost implements ThreadShards {
     shard.submit({
       type: 'command',
       command,
-      deadlineMs,
       replier: {
         reply: (answer, readyMs) =>
           to.reply(codec.reply(endpoint, { id, productId, currency, username }, answer), readyMs),
       },
+      deadlineMs,
     });
     return undefined;
   }
@@ -368,11 +368,11 @@ export class ShardHost implements ThreadShards {
   }
 
   execute(shard: number, command: Command, deadlineMs: number, replier: Replier<Answer>): void {
-    this.mustShard(shard).submit({ type: 'command', command, deadlineMs, replier });
+    this.mustShard(shard).submit({ type: 'command', command, replier, deadlineMs });
   }
 
   ask(shard: number, query: Query, deadlineMs: number, replier: Replier<QueryResult | BusyAnswer>): void {
-    this.mustShard(shard).submit({ type: 'query', query, deadlineMs, replier });
+    this.mustShard(shard).submit({ type: 'query', query, replier, deadlineMs });
   }
 
   private mustShard(shard: number): Shard {

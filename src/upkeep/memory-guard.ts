@@ -41,7 +41,8 @@ export class MemoryGuard {
   isFull = false;
   /** True if the records take more than half of their limit. Rounds that can leave memory then do so at once. */
   isHalfFull = false;
-  private liveBytes = 0;
+  /** Heap size after the last major garbage collection; before the first one, the size at the start. */
+  private liveBytes = oldBytes();
   private readonly roomBytes: number;
   private readonly stopSampling: Cancel;
   private readonly observer: PerformanceObserver;

@@ -50,7 +50,7 @@ type InPlace = Buffer & { readonly start: number; readonly end: number };
 /** The entry format of one store. Every entry contains the store's id. */
 export class EntryCodec implements EntryFormat {
   private readonly storeIdBytes: Buffer;
-  private readonly workspaces: Buffer[] = [];
+  private readonly workspaces: Buffer[] = [Buffer.allocUnsafeSlow(WORKSPACE_LENGTH)];
   private readonly memory = new EntryMemory();
 
   constructor(
