@@ -2,21 +2,26 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { silentLogger } from '../../src/base/logger.js';
 import { loadHttpLibrary } from '../../src/http/http-library.js';
+import { EMPTY_ARCHIVE } from '../../src/node/boot/rehearsal/empty-archive.js';
 import { type RehearsalDeps, rehearseShards } from '../../src/node/boot/rehearsal/rehearse-shards.js';
 import { rehearseThread } from '../../src/node/boot/rehearsal/rehearse-thread.js';
+import { roundOfPlay } from '../../src/node/boot/rehearsal/rounds-of-play.js';
 import { openScratchListener } from '../../src/node/boot/rehearsal/scratch-listener.js';
 import { untilWarm } from '../../src/node/boot/rehearsal/until-warm.js';
 import { rulesOf } from '../../src/node/settings/rules.js';
+import type { Archive } from '../../src/ports/archive.js';
+import { MemoryGuard } from '../../src/upkeep/memory-guard.js';
 import { CODEC, DEAF } from '../support/host-deps.js';
 import { settingsWith } from '../support/settings.js';
 import { TestNode } from '../support/test-node.js';
 
 const SETTINGS = settingsWith();
 const MEMORY = { heapMaxBytes: 2 ** 29, recordsMaxBytes: 2 ** 29 };
+const MEMORY_GUARD = new MemoryGuard({ ...MEMORY, youngBytes: 2 ** 24 }, silentLogger);
 const META = { scales: { default: 4, byCurrency: {} } };
 
 /** Rehearses for one round. Returns the distinct types of the executed commands and of their answers. */
-async function rehearsed(listen?: RehearsalDeps['listen']) {
+async function rehearsed(listen?: RehearsalDeps['listen'], archive?: Archive) {
   const endpoints = new Set<string>();
   const answers = new Set<string>();
   const observer = {
@@ -35,6 +40,8 @@ async function rehearsed(listen?: RehearsalDeps['listen']) {
     codec: CODEC,
     rules: rulesOf(SETTINGS),
     limits,
+    memory: MEMORY_GUARD,
+    archive,
     newObserver: () => observer,
     maxMs: 1,
     listen,
@@ -64,6 +71,42 @@ test('a rehearsal executes all eleven callbacks, and each is accepted', async ()
   assert.ok(callbacks > 0);
 });
 
+test('a rehearsal with an archive executes the same callbacks, and archives nothing', async () => {
+  const called = new Set<string>();
+  const archive = new Proxy(EMPTY_ARCHIVE, {
+    get: (target, name: keyof Archive) => {
+      called.add(name);
+      return target[name];
+    },
+  });
+  const { endpoints, answers } = await rehearsed(undefined, archive);
+  assert.deepEqual(endpoints, ALL);
+  assert.deepEqual(answers, ['accepted']);
+  assert.ok(!called.has('put'));
+});
+
+test('rounds of play differ in products, amounts, ids and session tokens', () => {
+  const requests = Array.from({ length: 40 }, (_, play) => roundOfPlay('player', play)).flat();
+  const bodies = requests.map(({ text }) => JSON.parse(text));
+  const kindsOf = (kind: (body: (typeof bodies)[number]) => unknown) => new Set(bodies.map(kind)).size;
+  assert.equal(
+    kindsOf(({ productId }) => productId),
+    20,
+  );
+  assert.equal(
+    kindsOf(({ txns }) => txns?.[0].id.replace(/[^:]/g, '').length > 0),
+    2,
+  );
+  assert.equal(
+    kindsOf(({ sessionToken }) => sessionToken),
+    2,
+  );
+  assert.deepEqual(
+    [...new Set(bodies.flatMap(({ txns }) => (txns?.[0].status === 'TIPS' ? [txns[0].betAmount] : [])))],
+    [0.01, 1, 10.5, 900_000],
+  );
+});
+
 test('a rehearsal through a listener executes the same callbacks, and closes the listener', async () => {
   const library = await loadHttpLibrary('auto', silentLogger);
   const { endpoints, answers } = await rehearsed((service) =>
@@ -82,7 +125,7 @@ test('a rehearsal that cannot listen does not prevent the start', async () => {
   const logLines: string[] = [];
   const log = { ...silentLogger, info: (_: object, message: string) => logLines.push(message) };
   const thread = { settings: settingsWith({ rehearsalMaxMs: 50 }), meta: META as never, ...MEMORY };
-  await rehearseThread(thread, CODEC, log, () => Promise.reject(new Error('no port')));
+  await rehearseThread(thread, CODEC, log, 50, () => Promise.reject(new Error('no port')));
   assert.deepEqual(logLines, ['rehearsal failed, the first callbacks may be slower']);
 });
 

@@ -104,6 +104,9 @@ export interface Parts {
   readonly lock: FolderLock | undefined;
 }
 
+/** One round of play per owner. */
+const FIRST_REHEARSAL_MS = 1;
+
 /** Called with an exit code if the process can no longer serve any player. */
 export type OnCannotServe = (exitCode: number) => void;
 
@@ -198,6 +201,15 @@ async function makeOtherParts(
   };
   const codec = codecOf(thread);
   const workers = workerCount(settings);
+  const rehearse = (maxMs: number) =>
+    rehearseThread(thread, codec, log, maxMs, (scratch) =>
+      openScratchListener(settings, { codec, library, meta, service: scratch }),
+    );
+  // A rehearsal changes the V8 shapes of classes. Objects that already exist would keep their old shape until the first
+  // callback, for which V8 would discard the code of the rehearsal. So it begins before the real objects exist.
+  const rehearsalStartedMs = systemClock.monotonicMs();
+  if (settings.rehearsalMaxMs > 0) await rehearse(FIRST_REHEARSAL_MS);
+  const rehearsalLeftMs = Math.max(0, settings.rehearsalMaxMs - (systemClock.monotonicMs() - rehearsalStartedMs));
   const onUselessOnce = onceFenced(log, onCannotServe);
   let cluster: ClusterNode | undefined;
   const signOuts = new SignedOutRecord(settings.nodeFolder, driverOf(settings).recordName, log);
@@ -312,10 +324,7 @@ async function makeOtherParts(
     meta,
     log,
   });
-  const warmUp = () =>
-    rehearseThread(thread, codec, log, (scratch) =>
-      openScratchListener(settings, { codec, library, meta, service: scratch }),
-    );
+  const warmUp = () => rehearse(rehearsalLeftMs);
   return {
     settings,
     running,

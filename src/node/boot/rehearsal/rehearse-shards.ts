@@ -6,24 +6,30 @@ import type { CallbackCodec } from '../../../callback/callback-codec.js';
 import type { ShardLimits } from '../../../engine/shard.js';
 import type { CallbackService } from '../../../http/callback-deps.js';
 import { takeOver } from '../../../log/take-over.js';
+import type { Archive } from '../../../ports/archive.js';
 import { IMMEDIATE } from '../../../snapshot/snapshotter.js';
 import { EntryCodec, genesisHead } from '../../../store/format/entry-codec.js';
 import { FormatGate, STORE_FORMAT } from '../../../store/format/format-gate.js';
 import { SnapshotCodec } from '../../../store/format/snapshot-codec.js';
 import type { HostObserver } from '../../../threads/host-observer.js';
+import { shardOf } from '../../../threads/placement.js';
 import { ShardHost } from '../../../threads/shard-host.js';
+import type { MemoryGuard } from '../../../upkeep/memory-guard.js';
 import type { Rules } from '../../../wallet/decide/rules.js';
+import type { Query } from '../../../wallet/query.js';
 import type { TableSizes } from '../../../wallet/state/tables.js';
 import { newNonceOf } from '../../folder/identity.js';
+import { rehearseTables } from './rehearse-tables.js';
 import { CURRENCY, type Rehearsed, roundOfPlay } from './rounds-of-play.js';
 import { ScratchStore } from './scratch-store.js';
 import { untilWarm } from './until-warm.js';
 
 const STORE_ID = '00000000-0000-4000-8000-000000000000';
-const SHARD = 0;
-const GENESIS = genesisHead(STORE_ID, SHARD);
+/** Several, so that a group of appends has entries of more than one shard. */
+const SHARDS = [0, 1];
 const OWNER_TAG = randomBytes(4).toString('hex');
 const OWNER = { host: 'rehearsal', pid: process.pid, startedMs: systemClock.now() };
+const genesis = (shard: number) => genesisHead(STORE_ID, shard);
 const newNonce = () => newNonceOf(OWNER_TAG);
 /**
  * Number of owners that the shard has, one after another. With a single one, V8 would compile the code for exactly that
@@ -31,13 +37,15 @@ const newNonce = () => newNonceOf(OWNER_TAG);
  * as a start does.
  */
 const OWNERS = 2;
-const PLAYERS = 32;
+/** More players than play at a time, so that some of them are hibernated, as most real players are after a start. */
+const PLAYERS = 512;
+const PLAYERS_AT_ONCE = 32;
 /**
  * One player in this many uses the listener. The others do not, because this thread also does the work of the client at
  * each connection.
  */
 const PLAYERS_PER_CONNECTION = 4;
-export const CONNECTIONS = PLAYERS / PLAYERS_PER_CONNECTION;
+export const CONNECTIONS = PLAYERS_AT_ONCE / PLAYERS_PER_CONNECTION;
 /** Real balances have more units than a 32-bit integer can hold. V8 discards code that has only seen smaller ones. */
 const OPENING_BALANCE = 10_000_000_000_000;
 const TABLE_SIZES: TableSizes = { segmentRows: 1024, pageBytes: 65_536 };
@@ -52,6 +60,9 @@ export interface RehearsalDeps {
   readonly limits: ShardLimits;
   /** Creates an observer that receives the same notifications as the thread's own. It is closed afterwards. */
   readonly newObserver: () => HostObserver & { close(): void };
+  readonly memory: MemoryGuard;
+  /** An archive without records; undefined if the real shards have no archive. */
+  readonly archive: Archive | undefined;
   readonly maxMs: number;
   /** Opens a listener in front of the shard, for some of the players. If undefined, the shard gets all requests directly. */
   readonly listen?: ((service: CallbackService) => Promise<ScratchListener>) | undefined;
@@ -76,7 +87,8 @@ export interface Rehearsal {
 export async function rehearseShards(deps: RehearsalDeps): Promise<Rehearsal> {
   const startedMs = systemClock.monotonicMs();
   detachBuffer();
-  const store = new ScratchStore(GENESIS);
+  rehearseTables();
+  const store = new ScratchStore(SHARDS, genesis);
   let rounds = 0;
   for (let owner = 1; owner <= OWNERS; owner++) {
     const host = scratchHost(deps, store);
@@ -95,9 +107,11 @@ export async function rehearseShards(deps: RehearsalDeps): Promise<Rehearsal> {
       await host.close();
     }
   }
-  const callbacks = rounds * PLAYERS * roundOfPlay('', 0).length;
+  const callbacks = rounds * PLAYERS_AT_ONCE * roundOfPlay('', 0).length;
   return { callbacks, tookMs: Math.round(systemClock.monotonicMs() - startedMs) };
 }
+
+const OPERATOR = { name: 'rehearsal', address: '127.0.0.1' };
 
 const PLAYER_NAMES = Array.from({ length: PLAYERS }, (_, player) => `rehearsal-${player}`);
 
@@ -110,13 +124,16 @@ function detachBuffer(): void {
   structuredClone(buffer, { transfer: [buffer] });
 }
 
-function scratchHost({ codec, rules, limits, newObserver }: RehearsalDeps, store: ScratchStore): ShardHost {
+function scratchHost(
+  { codec, rules, limits, memory, archive, newObserver }: RehearsalDeps,
+  store: ScratchStore,
+): ShardHost {
   const gate = new FormatGate(STORE_FORMAT);
   const observer = newObserver();
   // Keep the order of the fields of a real thread's shards (see shard-thread.ts), so that both have one V8 shape.
-  return new ShardHost([SHARD], {
+  return new ShardHost(SHARDS, {
     codec,
-    shardCount: 1,
+    shardCount: SHARDS.length,
     isShared: false,
     checkStore: async () => {},
     wal: store,
@@ -129,7 +146,7 @@ function scratchHost({ codec, rules, limits, newObserver }: RehearsalDeps, store
     newSnapshotId: newNonce,
     acknowledged: () => undefined,
     format: new EntryCodec(STORE_ID, gate),
-    genesis: () => GENESIS,
+    genesis,
     clock: systemClock,
     timers: systemTimers,
     clockOffsetMs: systemClock.now() - systemClock.monotonicMs(),
@@ -139,10 +156,10 @@ function scratchHost({ codec, rules, limits, newObserver }: RehearsalDeps, store
     loopIdleMs: () => performance.eventLoopUtilization().idle,
     // Players hibernate during the rehearsal, because after a start the real players are hibernated too.
     idleMs: 100,
-    archive: undefined,
+    archive,
     names: undefined,
     memoryMs: Number.POSITIVE_INFINITY,
-    memory: { isFull: false, isHalfFull: false },
+    memory,
     observer,
     replayWindowMs: 60_000,
     metrics: () => [],
@@ -159,7 +176,7 @@ function scratchHost({ codec, rules, limits, newObserver }: RehearsalDeps, store
 }
 
 async function start(host: ShardHost, store: ScratchStore): Promise<void> {
-  const fences = await takeOver([SHARD], {
+  const fences = await takeOver(SHARDS, {
     wal: store,
     format: new EntryCodec(STORE_ID),
     clock: systemClock,
@@ -175,8 +192,17 @@ async function start(host: ShardHost, store: ScratchStore): Promise<void> {
 async function importPlayers(host: ShardHost): Promise<void> {
   const balance = OPENING_BALANCE;
   for (const username of PLAYER_NAMES) {
-    const command = { type: 'import-player', id: 'rehearsal', username, currency: CURRENCY, balance } as const;
-    await new Promise((resolve) => host.execute(SHARD, command, Number.POSITIVE_INFINITY, { reply: resolve }));
+    const command = {
+      type: 'import-player',
+      id: 'rehearsal',
+      username,
+      currency: CURRENCY,
+      balance,
+      by: OPERATOR,
+    } as const;
+    await new Promise((resolve) =>
+      host.execute(shardOf(username, SHARDS.length), command, Number.POSITIVE_INFINITY, { reply: resolve }),
+    );
   }
 }
 
@@ -185,7 +211,17 @@ async function playAll(host: ShardHost, listener: ScratchListener | undefined, r
     listener !== undefined && player % PLAYERS_PER_CONNECTION === 0
       ? listener.play(player / PLAYERS_PER_CONNECTION, requests)
       : playDirectly(host, requests);
-  await Promise.all(PLAYER_NAMES.map((username, player) => play(player, roundOfPlay(username, round))));
+  const first = (round * PLAYERS_AT_ONCE) % PLAYERS;
+  const players = PLAYER_NAMES.slice(first, first + PLAYERS_AT_ONCE);
+  const asked = QUERIES.map((query) => ask(host, query));
+  await Promise.all([...players.map((username, player) => play(player, roundOfPlay(username, round))), ...asked]);
+}
+
+/** The shard's own totals are asked for regularly. A group of requests may consist of queries only. */
+const QUERIES: readonly Query[] = [{ type: 'read-tallies' }, { type: 'read-player', username: `${PLAYER_NAMES[0]}` }];
+
+function ask(host: ShardHost, query: Query): Promise<unknown> {
+  return new Promise((resolve) => host.ask(0, query, Number.POSITIVE_INFINITY, { reply: resolve }));
 }
 
 async function playDirectly(host: ShardHost, requests: readonly Rehearsed[]): Promise<void> {

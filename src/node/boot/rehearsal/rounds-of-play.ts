@@ -6,22 +6,30 @@ export interface Rehearsed {
   readonly text: string;
 }
 
-const STAKE = 10.5;
-const PAYOUT = 12;
+/** V8 discards code that has only seen numbers of the same size. walletd stores a small number in fewer bytes. */
+const STAKES = [0.01, 1, 10.5, 900_000];
 const byTransaction = { transactionType: 'BY_TRANSACTION' };
-const settled = { status: 'SETTLED', betAmount: STAKE, turnOver: 0, isEndRound: true };
 
 export const CURRENCY = 'THB';
+/** walletd stores a text with a colon in a different form. */
+const SEPARATORS = ['-', ':'];
+/** Totals are kept by product. */
+const PRODUCTS = 20;
 
 /**
  * The requests of one player's round of play, in order, as platforms send them: all eleven callbacks, and a repeat.
  * `play` makes their ids different from those of every other round of play.
  */
 export function roundOfPlay(username: string, play: number): readonly Rehearsed[] {
+  const separator = SEPARATORS[play % SEPARATORS.length];
+  const stake = STAKES[play % STAKES.length] as number;
+  const payout = 2 * stake;
+  const settled = { status: 'SETTLED', betAmount: stake, turnOver: 0, isEndRound: true };
+  const productId = `PRODUCT-${play % PRODUCTS}`;
   const request = (endpoint: Endpoint, bet: string, fields: object, round = bet): Rehearsed => {
     const txn = {
-      id: `txn-rehearsal-${play}-${bet}`,
-      roundId: `round-rehearsal-${play}-${round}`,
+      id: ['txn-rehearsal', play, bet].join(separator),
+      roundId: ['round-rehearsal', play, round].join(separator),
       gameCode: 'GAME-1',
       playInfo: 'player',
       ...fields,
@@ -31,46 +39,54 @@ export function roundOfPlay(username: string, play: number): readonly Rehearsed[
   const envelope = (id: string) => ({
     id: `req-rehearsal-${play}-${id}`,
     timestampMillis: 1_763_600_000_000,
-    productId: 'PRODUCT-1',
+    productId,
     currency: CURRENCY,
     username,
     // Some platforms send no token, which gives their bodies a different V8 shape.
     ...(play % 2 === 0 && { sessionToken: 'rehearsal' }),
   });
-  const place = (bet: string, round?: string) => request('placeBets', bet, { status: 'OPEN', betAmount: STAKE }, round);
+  const place = (bet: string, round?: string) => request('placeBets', bet, { status: 'OPEN', betAmount: stake }, round);
   const settle = (bet: string, payoutAmount: number) =>
     request('settleBets', bet, { ...settled, payoutAmount, isSingleState: false, ...byTransaction });
   const movement = (status: string) =>
-    request('adjustBalance', status, { refId: `${status}-${play}`, status, amount: STAKE });
+    request('adjustBalance', status, { refId: `${status}-${play}`, status, amount: stake });
   return [
     { endpoint: 'checkBalance', text: JSON.stringify(envelope('checkBalance')) },
     place('won'),
-    settle('won', PAYOUT),
+    settle('won', payout),
     place('lost'),
     settle('lost', 0),
     settle('lost', 0),
-    request('settleBets', 'single', { ...settled, payoutAmount: PAYOUT, isSingleState: true, ...byTransaction }),
+    place('differs'),
+    request('settleBets', 'differs', {
+      ...settled,
+      betAmount: 2 * stake,
+      payoutAmount: payout,
+      isSingleState: false,
+      ...byTransaction,
+    }),
+    request('settleBets', 'single', { ...settled, payoutAmount: payout, isSingleState: true, ...byTransaction }),
     place('cancelled'),
-    request('cancelBets', 'cancelled', { status: 'REFUND', betAmount: STAKE, ...byTransaction }),
+    request('cancelBets', 'cancelled', { status: 'REFUND', betAmount: stake, ...byTransaction }),
     place('adjusted'),
-    request('adjustBets', 'adjusted', { status: 'OPEN', betAmount: 2 * STAKE }),
+    request('adjustBets', 'adjusted', { status: 'OPEN', betAmount: 2 * stake }),
     place('second', 'adjusted'),
     place('second', 'adjusted'),
     request('settleBets', 'adjusted', {
       ...settled,
-      payoutAmount: PAYOUT,
+      payoutAmount: payout,
       isSingleState: false,
       transactionType: 'BY_ROUND',
     }),
     place('void'),
-    settle('void', PAYOUT),
-    request('voidSettled', 'void', { status: 'VOID', betAmount: STAKE, payoutAmount: PAYOUT, ...byTransaction }),
+    settle('void', payout),
+    request('voidSettled', 'void', { status: 'VOID', betAmount: stake, payoutAmount: payout, ...byTransaction }),
     place('back'),
-    settle('back', PAYOUT),
-    request('rollback', 'back', { status: 'ROLLBACK', betAmount: STAKE, payoutAmount: PAYOUT, ...byTransaction }),
-    request('placeTips', 'tip', { status: 'TIPS', betAmount: STAKE }),
-    request('cancelTips', 'tip', { status: 'REFUND', betAmount: STAKE }),
-    request('winRewards', 'reward', { status: 'SETTLED', payoutAmount: PAYOUT }),
+    settle('back', payout),
+    request('rollback', 'back', { status: 'ROLLBACK', betAmount: stake, payoutAmount: payout, ...byTransaction }),
+    request('placeTips', 'tip', { status: 'TIPS', betAmount: stake }),
+    request('cancelTips', 'tip', { status: 'REFUND', betAmount: stake }),
+    request('winRewards', 'reward', { status: 'SETTLED', payoutAmount: payout }),
     movement('DEBIT'),
     movement('CREDIT'),
   ];

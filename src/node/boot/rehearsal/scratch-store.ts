@@ -1,72 +1,91 @@
+import { must } from '../../../base/assert.js';
 import { compareLsn, type Lsn } from '../../../ports/lsn.js';
 import type { SnapshotStore, StoredSnapshot } from '../../../ports/snapshot-store.js';
 import type { Append, AppendOutcome, EncodedEntry, Head, MakeFence, Takeover, Wal } from '../../../ports/wal.js';
 
-/** A store in memory with one log, for a rehearsal. It keeps the newest snapshot and the entries after its beginning. */
-export class ScratchStore implements Wal, SnapshotStore {
-  private entries: EncodedEntry[] = [];
-  private snapshot: StoredSnapshot | undefined = undefined;
-  private chunks: Buffer[] = [];
+/** A shard's log and newest snapshot. */
+interface ShardFiles {
+  /** At first, the head of an empty log. */
+  newest: Head;
+  /** The entries since the newest snapshot was begun. */
+  entries: EncodedEntry[];
+  snapshot: StoredSnapshot | undefined;
+  chunks: Buffer[];
+}
 
-  /** `newest` is the log's head; at first, the head of an empty log. */
-  constructor(private newest: Head) {}
+/** A store in memory, for a rehearsal. */
+export class ScratchStore implements Wal, SnapshotStore {
+  private readonly files: readonly ShardFiles[];
+
+  constructor(shards: readonly number[], genesis: (shard: number) => Head) {
+    this.files = shards.map((shard) => ({ newest: genesis(shard), entries: [], snapshot: undefined, chunks: [] }));
+  }
 
   async fence(shards: readonly number[], makeFence: MakeFence): Promise<readonly Takeover[]> {
     return shards.map((shard) => {
-      const previous = this.newest;
+      const previous = this.of(shard).newest;
       const entry = makeFence(shard, previous, undefined);
-      this.add([entry]);
+      this.add(shard, [entry]);
       return { shard, previous, entry };
     });
   }
 
   async append(appends: readonly Append[]): Promise<readonly AppendOutcome[]> {
-    return appends.map(({ entries }) => {
-      this.add(entries);
+    return appends.map(({ shard, entries }) => {
+      this.add(shard, entries);
       return { type: 'ok' };
     });
   }
 
-  private add(entries: readonly EncodedEntry[]): void {
+  private add(shard: number, entries: readonly EncodedEntry[]): void {
+    const files = this.of(shard);
     for (const entry of entries) {
-      this.entries.push(entry);
-      this.newest = entry.head;
+      files.entries.push(entry);
+      files.newest = entry.head;
     }
+  }
+
+  private of(shard: number): ShardFiles {
+    return must(this.files[shard], 'a rehearsal uses its own shards');
   }
 
   appendQueueOf(): number {
     return 0;
   }
 
-  async head(): Promise<Head> {
-    return this.newest;
+  async head(shard: number): Promise<Head> {
+    return this.of(shard).newest;
   }
 
-  async read(_shard: number, after: Lsn): Promise<readonly Buffer[]> {
-    return this.entries.filter(({ head }) => compareLsn(head.lsn, after) > 0).map(({ bytes }) => bytes);
+  async read(shard: number, after: Lsn): Promise<readonly Buffer[]> {
+    return this.of(shard)
+      .entries.filter(({ head }) => compareLsn(head.lsn, after) > 0)
+      .map(({ bytes }) => bytes);
   }
 
-  async snapshots(): Promise<readonly StoredSnapshot[]> {
-    return this.snapshot === undefined ? [] : [this.snapshot];
+  async snapshots(shard: number): Promise<readonly StoredSnapshot[]> {
+    const { snapshot } = this.of(shard);
+    return snapshot === undefined ? [] : [snapshot];
   }
 
-  async readChunks(_shard: number, _id: string, first: number, count: number): Promise<readonly Buffer[]> {
-    return this.chunks.slice(first, first + count);
+  async readChunks(shard: number, _id: string, first: number, count: number): Promise<readonly Buffer[]> {
+    return this.of(shard).chunks.slice(first, first + count);
   }
 
-  async beginSnapshot(): Promise<boolean> {
-    this.entries = [];
-    this.chunks = [];
+  async beginSnapshot(shard: number): Promise<boolean> {
+    const files = this.of(shard);
+    files.entries = [];
+    files.chunks = [];
     return true;
   }
 
-  async writeChunk(_shard: number, _nonce: string, _id: string, index: number, bytes: Buffer): Promise<boolean> {
-    this.chunks[index] = bytes;
+  async writeChunk(shard: number, _nonce: string, _id: string, index: number, bytes: Buffer): Promise<boolean> {
+    this.of(shard).chunks[index] = bytes;
     return true;
   }
 
-  async publishSnapshot(_shard: number, _nonce: string, id: string, manifest: Buffer): Promise<boolean> {
-    this.snapshot = { id, manifest };
+  async publishSnapshot(shard: number, _nonce: string, id: string, manifest: Buffer): Promise<boolean> {
+    this.of(shard).snapshot = { id, manifest };
     return true;
   }
 
