@@ -31,6 +31,10 @@ function nodeOn(store: string, adminPort: number, changes: Record<string, unknow
   return { open: () => WalletNode.open({ settings, sources: new Map() }, log, () => {}), lines, folder };
 }
 
+/** Redis answers clients after each 1,024 loaded commands, so loading takes 5 steps of about 0.2 s. */
+const LOADED_KEYS = 5 * 1024;
+const LOAD_DELAY_US = '200';
+
 const statusOf = (url: string) =>
   fetch(url).then(
     ({ status }) => status,
@@ -52,6 +56,26 @@ test('a walletd started before its Redis waits and then serves', async () => {
   const node = await opening;
   await node.start();
   assert.equal(await statusOf(`${url}/readyz`), 200);
+  await node.stop();
+  await redis.destroy();
+  folder.remove();
+});
+
+test('a start waits while Redis loads its append-only file', async () => {
+  const redis = await RedisServer.start();
+  const client = redis.client();
+  const writes = client.pipeline();
+  for (let i = 0; i < LOADED_KEYS; i++) writes.set(`key-${i}`, 'value');
+  await writes.exec();
+  client.disconnect();
+  await redis.end();
+  const { open, lines, folder } = nodeOn(redis.url, 0);
+  const starting = redis.start({ 'key-load-delay': LOAD_DELAY_US });
+  const opening = open();
+  await until('it waits', () => lines.some((line) => /^waiting for the store .*is loading its data/.test(line)));
+  await starting;
+  const node = await opening;
+  await node.start();
   await node.stop();
   await redis.destroy();
   folder.remove();

@@ -109,6 +109,7 @@ export class ServerCheck {
 
   /** Resolves with the names of the settings that the user cannot see. */
   private async checkSettings(client: Redis, info: Info): Promise<readonly string[]> {
+    mustHaveLoaded(info);
     const rules = isSynced(this.durability) ? FSYNC : OS;
     for (const rule of ALWAYS) judge(rule, rule.valueIn(info));
     return await checkConfig(client, this.isCluster ? [...rules, ...CLUSTER] : rules);
@@ -148,6 +149,14 @@ async function waitForFile(client: Redis, first: ReadonlyMap<string, string>): P
 
 function isRewriting(info: Info): boolean {
   return info.get('aof_rewrite_in_progress') === '1' || info.get('aof_rewrite_scheduled') === '1';
+}
+
+/**
+ * Throws the error with which a loading Redis answers other commands. INFO is answered, but says `aof_enabled:0` until
+ * Redis has loaded its append-only file.
+ */
+function mustHaveLoaded(info: Info): void {
+  if (info.get('loading') === '1') throw new Error('LOADING Redis is loading the dataset in memory');
 }
 
 function checkRole(info: Info, durability: Durability): void {
