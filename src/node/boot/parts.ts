@@ -206,10 +206,10 @@ async function makeOtherParts(
       openScratchListener(settings, { codec, library, meta, service: scratch }),
     );
   // A rehearsal changes the V8 shapes of classes. Objects that already exist would keep their old shape until the first
-  // callback, for which V8 would discard the code of the rehearsal. So it begins before the real objects exist.
-  const rehearsalStartedMs = systemClock.monotonicMs();
-  if (settings.rehearsalMaxMs > 0) await rehearse(FIRST_REHEARSAL_MS);
-  const rehearsalLeftMs = Math.max(0, settings.rehearsalMaxMs - (systemClock.monotonicMs() - rehearsalStartedMs));
+  // callback, for which V8 would discard the code of the rehearsal. So it begins before this thread's shards exist.
+  const startedMs = systemClock.monotonicMs();
+  if (workers === 0 && settings.rehearsalMaxMs > 0) await rehearse(FIRST_REHEARSAL_MS);
+  const rehearsalLeftMs = Math.max(0, settings.rehearsalMaxMs - (systemClock.monotonicMs() - startedMs));
   const onUselessOnce = onceFenced(log, onCannotServe);
   let cluster: ClusterNode | undefined;
   const signOuts = new SignedOutRecord(settings.nodeFolder, driverOf(settings).recordName, log);
