@@ -350,7 +350,7 @@ export const settingsSchema = group({
     0,
     10_000,
     'Maximum number of milliseconds that a starting process executes callbacks of its own in memory, so that the first ' +
-      'real ones are as fast as later ones. 0: no rehearsal.',
+      'real ones are as fast as later ones. At least one round of them is executed. 0: no rehearsal.',
   ),
   requestDeadlineMs: count(
     1,

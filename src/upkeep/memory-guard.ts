@@ -41,8 +41,11 @@ export class MemoryGuard {
   isFull = false;
   /** True if the records take more than half of their limit. Rounds that can leave memory then do so at once. */
   isHalfFull = false;
-  /** Heap size after the last major garbage collection; before the first one, the size at the start. */
-  private liveBytes = oldBytes();
+  /**
+   * Heap size after the last major garbage collection; less than a byte before the first one. V8 discards code that uses
+   * this guard when a field first holds another kind of number, so this one is a fraction from the start.
+   */
+  private liveBytes = 0.5;
   private readonly roomBytes: number;
   private readonly stopSampling: Cancel;
   private readonly observer: PerformanceObserver;

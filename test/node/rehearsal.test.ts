@@ -5,7 +5,7 @@ import { loadHttpLibrary } from '../../src/http/http-library.js';
 import { EMPTY_ARCHIVE } from '../../src/node/boot/rehearsal/empty-archive.js';
 import { type RehearsalDeps, rehearseShards } from '../../src/node/boot/rehearsal/rehearse-shards.js';
 import { rehearseThread } from '../../src/node/boot/rehearsal/rehearse-thread.js';
-import { roundOfPlay } from '../../src/node/boot/rehearsal/rounds-of-play.js';
+import { roundOfPlay, stakesOf } from '../../src/node/boot/rehearsal/rounds-of-play.js';
 import { openScratchListener } from '../../src/node/boot/rehearsal/scratch-listener.js';
 import { untilWarm } from '../../src/node/boot/rehearsal/until-warm.js';
 import { rulesOf } from '../../src/node/settings/rules.js';
@@ -43,7 +43,9 @@ async function rehearsed(listen?: RehearsalDeps['listen'], archive?: Archive) {
     memory: MEMORY_GUARD,
     archive,
     newObserver: () => observer,
+    stakes: [1],
     maxMs: 1,
+    owners: 2,
     listen,
   });
   return { callbacks, endpoints: [...endpoints].sort(), answers: [...answers] };
@@ -86,7 +88,9 @@ test('a rehearsal with an archive executes the same callbacks, and archives noth
 });
 
 test('rounds of play differ in products, amounts, ids and session tokens', () => {
-  const requests = Array.from({ length: 40 }, (_, play) => roundOfPlay('player', play)).flat();
+  const requests = Array.from({ length: 40 }, (_, play) =>
+    roundOfPlay('player', play, stakesOf(4, Number.POSITIVE_INFINITY)),
+  ).flat();
   const bodies = requests.map(({ text }) => JSON.parse(text));
   const kindsOf = (kind: (body: (typeof bodies)[number]) => unknown) => new Set(bodies.map(kind)).size;
   assert.equal(
@@ -107,6 +111,13 @@ test('rounds of play differ in products, amounts, ids and session tokens', () =>
   );
 });
 
+test('stakes of a rehearsal fit the scale and the largest amount', () => {
+  assert.deepEqual(stakesOf(4, Number.POSITIVE_INFINITY), [0.01, 1, 10.5, 900_000]);
+  assert.deepEqual(stakesOf(0, Number.POSITIVE_INFINITY), [100, 10_000, 105_000, 9_000_000_000]);
+  assert.deepEqual(stakesOf(8, 0.001), [0.000_001, 0.000_1]);
+  assert.deepEqual(stakesOf(2, 0.5), [1]);
+});
+
 test('a rehearsal through a listener executes the same callbacks, and closes the listener', async () => {
   const library = await loadHttpLibrary('auto', silentLogger);
   const { endpoints, answers } = await rehearsed((service) =>
@@ -125,7 +136,7 @@ test('a rehearsal that cannot listen does not prevent the start', async () => {
   const logLines: string[] = [];
   const log = { ...silentLogger, info: (_: object, message: string) => logLines.push(message) };
   const thread = { settings: settingsWith({ rehearsalMaxMs: 50 }), meta: META as never, ...MEMORY };
-  await rehearseThread(thread, CODEC, log, 50, () => Promise.reject(new Error('no port')));
+  await rehearseThread(thread, CODEC, log, { maxMs: 50, listen: () => Promise.reject(new Error('no port')) });
   assert.deepEqual(logLines, ['rehearsal failed, the first callbacks may be slower']);
 });
 

@@ -104,8 +104,10 @@ export interface Parts {
   readonly lock: FolderLock | undefined;
 }
 
-/** One round of play per owner. */
+/** One round of play. */
 const FIRST_REHEARSAL_MS = 1;
+/** With less time than this, a second part of the rehearsal would not play. */
+const REHEARSAL_MIN_MS = 100;
 
 /** Called with an exit code if the process can no longer serve any player. */
 export type OnCannotServe = (exitCode: number) => void;
@@ -201,15 +203,17 @@ async function makeOtherParts(
   };
   const codec = codecOf(thread);
   const workers = workerCount(settings);
-  const rehearse = (maxMs: number) =>
-    rehearseThread(thread, codec, log, maxMs, (scratch) =>
-      openScratchListener(settings, { codec, library, meta, service: scratch }),
-    );
+  const rehearse = (maxMs: number, owners?: number) =>
+    rehearseThread(thread, codec, log, {
+      maxMs,
+      ...(owners !== undefined && { owners }),
+      listen: (scratch) => openScratchListener(settings, { codec, library, meta, service: scratch }),
+    });
   // A rehearsal changes the V8 shapes of classes. Objects that already exist would keep their old shape until the first
   // callback, for which V8 would discard the code of the rehearsal. So it begins before this thread's shards exist.
   const startedMs = systemClock.monotonicMs();
-  if (workers === 0 && settings.rehearsalMaxMs > 0) await rehearse(FIRST_REHEARSAL_MS);
-  const rehearsalLeftMs = Math.max(0, settings.rehearsalMaxMs - (systemClock.monotonicMs() - startedMs));
+  if (workers === 0 && settings.rehearsalMaxMs > 0) await rehearse(FIRST_REHEARSAL_MS, 1);
+  const leftMs = settings.rehearsalMaxMs - (systemClock.monotonicMs() - startedMs);
   const onUselessOnce = onceFenced(log, onCannotServe);
   let cluster: ClusterNode | undefined;
   const signOuts = new SignedOutRecord(settings.nodeFolder, driverOf(settings).recordName, log);
@@ -324,7 +328,7 @@ async function makeOtherParts(
     meta,
     log,
   });
-  const warmUp = () => rehearse(rehearsalLeftMs);
+  const warmUp = () => rehearse(leftMs < REHEARSAL_MIN_MS ? 0 : leftMs);
   return {
     settings,
     running,

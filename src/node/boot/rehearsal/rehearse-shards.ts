@@ -31,12 +31,6 @@ const OWNER_TAG = randomBytes(4).toString('hex');
 const OWNER = { host: 'rehearsal', pid: process.pid, startedMs: systemClock.now() };
 const genesis = (shard: number) => genesisHead(STORE_ID, shard);
 const newNonce = () => newNonceOf(OWNER_TAG);
-/**
- * Number of owners that the shard has, one after another. With a single one, V8 would compile the code for exactly that
- * owner's objects and discard it at the first real callback. The next owner also recovers the players from a snapshot,
- * as a start does.
- */
-const OWNERS = 2;
 /** More players than play at a time, so that some of them are hibernated, as most real players are after a start. */
 const PLAYERS = 512;
 const PLAYERS_AT_ONCE = 32;
@@ -63,7 +57,11 @@ export interface RehearsalDeps {
   readonly memory: MemoryGuard;
   /** An archive without records; undefined if the real shards have no archive. */
   readonly archive: Archive | undefined;
+  /** See `stakesOf`. */
+  readonly stakes: readonly number[];
   readonly maxMs: number;
+  /** Number of owners that the shards have, one after another. All but the first recover the players from a snapshot. */
+  readonly owners: number;
   /** Opens a listener in front of the shard, for some of the players. If undefined, the shard gets all requests directly. */
   readonly listen?: ((service: CallbackService) => Promise<ScratchListener>) | undefined;
 }
@@ -89,25 +87,28 @@ export async function rehearseShards(deps: RehearsalDeps): Promise<Rehearsal> {
   detachBuffer();
   rehearseTables();
   const store = new ScratchStore(SHARDS, genesis);
+  const { owners } = deps;
   let rounds = 0;
-  for (let owner = 1; owner <= OWNERS; owner++) {
+  for (let owner = 1; owner <= owners; owner++) {
     const host = scratchHost(deps, store);
     let listener: ScratchListener | undefined;
     try {
       await start(host, store);
       if (owner === 1) await importPlayers(host);
       listener = await deps.listen?.(host);
-      const isLastNow = untilWarm(deps.maxMs / OWNERS, systemClock);
+      // What is not play, such as the recovery, counts as well.
+      const endMs = startedMs + (deps.maxMs * owner) / owners;
+      const isLastNow = untilWarm(endMs, systemClock);
       do {
-        await playAll(host, listener, rounds++);
+        await playAll(host, listener, rounds++, deps.stakes);
       } while (!isLastNow());
-      if (owner < OWNERS) await host.takeSnapshots(IMMEDIATE);
+      if (owner < owners) await host.takeSnapshots(IMMEDIATE);
     } finally {
       listener?.close();
       await host.close();
     }
   }
-  const callbacks = rounds * PLAYERS_AT_ONCE * roundOfPlay('', 0).length;
+  const callbacks = rounds * PLAYERS_AT_ONCE * roundOfPlay('', 0, deps.stakes).length;
   return { callbacks, tookMs: Math.round(systemClock.monotonicMs() - startedMs) };
 }
 
@@ -191,7 +192,7 @@ async function start(host: ShardHost, store: ScratchStore): Promise<void> {
 
 async function importPlayers(host: ShardHost): Promise<void> {
   const balance = OPENING_BALANCE;
-  for (const username of PLAYER_NAMES) {
+  const imported = PLAYER_NAMES.map((username) => {
     const command = {
       type: 'import-player',
       id: 'rehearsal',
@@ -200,28 +201,42 @@ async function importPlayers(host: ShardHost): Promise<void> {
       balance,
       by: OPERATOR,
     } as const;
-    await new Promise((resolve) =>
-      host.execute(shardOf(username, SHARDS.length), command, Number.POSITIVE_INFINITY, { reply: resolve }),
+    return new Promise((resolve) =>
+      host.execute(shardOfPlayer(username), command, Number.POSITIVE_INFINITY, { reply: resolve }),
     );
-  }
+  });
+  await Promise.all(imported);
 }
 
-async function playAll(host: ShardHost, listener: ScratchListener | undefined, round: number): Promise<void> {
+function shardOfPlayer(username: string): number {
+  return shardOf(username, SHARDS.length);
+}
+
+async function playAll(
+  host: ShardHost,
+  listener: ScratchListener | undefined,
+  round: number,
+  stakes: readonly number[],
+): Promise<void> {
   const play: Play = (player, requests) =>
     listener !== undefined && player % PLAYERS_PER_CONNECTION === 0
       ? listener.play(player / PLAYERS_PER_CONNECTION, requests)
       : playDirectly(host, requests);
   const first = (round * PLAYERS_AT_ONCE) % PLAYERS;
   const players = PLAYER_NAMES.slice(first, first + PLAYERS_AT_ONCE);
-  const asked = QUERIES.map((query) => ask(host, query));
-  await Promise.all([...players.map((username, player) => play(player, roundOfPlay(username, round))), ...asked]);
+  // The shards' own totals are asked for regularly. A group of requests may consist of queries only.
+  const asked = [
+    ...SHARDS.map((shard) => ask(host, shard, { type: 'read-tallies' })),
+    ...players.slice(0, 1).map((username) => ask(host, shardOfPlayer(username), { type: 'read-player', username })),
+  ];
+  await Promise.all([
+    ...players.map((username, player) => play(player, roundOfPlay(username, round, stakes))),
+    ...asked,
+  ]);
 }
 
-/** The shard's own totals are asked for regularly. A group of requests may consist of queries only. */
-const QUERIES: readonly Query[] = [{ type: 'read-tallies' }, { type: 'read-player', username: `${PLAYER_NAMES[0]}` }];
-
-function ask(host: ShardHost, query: Query): Promise<unknown> {
-  return new Promise((resolve) => host.ask(0, query, Number.POSITIVE_INFINITY, { reply: resolve }));
+function ask(host: ShardHost, shard: number, query: Query): Promise<unknown> {
+  return new Promise((resolve) => host.ask(shard, query, Number.POSITIVE_INFINITY, { reply: resolve }));
 }
 
 async function playDirectly(host: ShardHost, requests: readonly Rehearsed[]): Promise<void> {

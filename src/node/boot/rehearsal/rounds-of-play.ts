@@ -1,3 +1,4 @@
+import { unitsPerWhole } from '../../../wallet/amount.js';
 import type { Endpoint } from '../../../wallet/command.js';
 
 /** One request of a rehearsal. */
@@ -6,8 +7,10 @@ export interface Rehearsed {
   readonly text: string;
 }
 
-/** V8 discards code that has only seen numbers of the same size. walletd stores a small number in fewer bytes. */
-const STAKES = [0.01, 1, 10.5, 900_000];
+/** In units. V8 discards code that has only seen numbers of one size, and walletd stores a small one in fewer bytes. */
+const STAKES = [100, 10_000, 105_000, 9_000_000_000];
+/** The largest amount of a round of play, in stakes. */
+const AMOUNT_MAX = 2;
 const byTransaction = { transactionType: 'BY_TRANSACTION' };
 
 export const CURRENCY = 'THB';
@@ -17,13 +20,22 @@ const SEPARATORS = ['-', ':'];
 const PRODUCTS = 20;
 
 /**
+ * Stakes in whole currency units. Every amount of a round of play with one of them is at most `amountMax` currency
+ * units, if the smallest one allows that.
+ */
+export function stakesOf(scale: number, amountMax: number): readonly number[] {
+  const [least = 0, ...larger] = STAKES.map((units) => units / unitsPerWhole(scale));
+  return [least, ...larger.filter((stake) => AMOUNT_MAX * stake <= amountMax)];
+}
+
+/**
  * The requests of one player's round of play, in order, as platforms send them: all eleven callbacks, and a repeat.
  * `play` makes their ids different from those of every other round of play.
  */
-export function roundOfPlay(username: string, play: number): readonly Rehearsed[] {
+export function roundOfPlay(username: string, play: number, stakes: readonly number[]): readonly Rehearsed[] {
   const separator = SEPARATORS[play % SEPARATORS.length];
-  const stake = STAKES[play % STAKES.length] as number;
-  const payout = 2 * stake;
+  const stake = stakes[play % stakes.length] as number;
+  const payout = AMOUNT_MAX * stake;
   const settled = { status: 'SETTLED', betAmount: stake, turnOver: 0, isEndRound: true };
   const productId = `PRODUCT-${play % PRODUCTS}`;
   const request = (endpoint: Endpoint, bet: string, fields: object, round = bet): Rehearsed => {

@@ -7,10 +7,9 @@ const ROUNDS = 8;
 
 /**
  * Returns a function to call after each round of a rehearsal. It returns true once the last rounds were no faster than
- * the ones before, or once `maxMs` have passed.
+ * the ones before, or from `endMs` on, on the monotonic clock.
  */
-export function untilWarm(maxMs: number, clock: Pick<Clock, 'monotonicMs'>): () => boolean {
-  const endMs = clock.monotonicMs() + maxMs;
+export function untilWarm(endMs: number, clock: Pick<Clock, 'monotonicMs'>): () => boolean {
   let startedMs = clock.monotonicMs();
   let fastestMs = Number.POSITIVE_INFINITY;
   let noFaster = 0;
