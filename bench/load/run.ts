@@ -133,8 +133,8 @@ export class Run implements ConnectionListener {
   async run(warmUpMs = WARM_UP_MS): Promise<LoadResult> {
     const { seconds, rate } = this.options;
     await Promise.all(this.connections.map(({ isOpen }) => isOpen)).catch(cannotConnect(this.connections.length));
-    const tickMs = Math.max(1000 / (rate ?? 1), TICK_MIN_MS);
-    const ticks = rate === undefined ? undefined : await tickEvery(tickMs, () => this.sendDue());
+    const ticks =
+      rate === undefined ? undefined : await tickEvery(Math.max(1000 / rate, TICK_MIN_MS), () => this.sendDue());
     for (const connection of this.connections) this.free.push(connection);
     this.startedAt = performance.now();
     this.leadMs = ticks?.leadMs ?? 0;

@@ -18,10 +18,10 @@ const LEAD_MS = 0.15;
 const LEAD_SHARE_MAX = 0.3;
 
 /**
- * Calls back every `ms` milliseconds from the time at which it resolves, which is the first tick. By then the thread has
- * started, so that its start takes no processor time from the servers under test. `ms` may be a fraction, unlike the intervals of Node's own timers. A
- * thread sleeps between ticks and wakes early enough for its message to arrive in time. A tick may be early by up to
- * the returned lead, so its receiver must check the clock. Ticks that become due while one is pending are dropped.
+ * Calls back every `ms` milliseconds. `ms` may be a fraction, unlike the intervals of Node's own timers. Resolves at the
+ * first tick: by then the ticking thread has started, which takes processor time from the servers under test. The thread
+ * sleeps between ticks and wakes early enough for its message to arrive in time. A tick may be early by up to the
+ * returned lead, so its receiver must check the clock. Ticks that become due while one is pending are dropped.
  */
 export async function tickEvery(ms: number, callback: () => void): Promise<{ readonly leadMs: number; end(): void }> {
   const leadMs = Math.min(LEAD_MS, ms * LEAD_SHARE_MAX);

@@ -9,6 +9,7 @@ import type { ClusterNode } from '../../cluster/cluster-node.js';
 import { RunningSettings } from '../../config/in-force.js';
 import type { Loaded } from '../../config/load.js';
 import type { Settings } from '../../config/schema.js';
+import type { CallbackService } from '../../http/callback-deps.js';
 import type { CallbackServer } from '../../http/callback-server.js';
 import type { CallbackTracer } from '../../http/callback-trace.js';
 import { loadHttpLibrary } from '../../http/http-library.js';
@@ -203,16 +204,14 @@ async function makeOtherParts(
   };
   const codec = codecOf(thread);
   const workers = workerCount(settings);
-  const rehearse = (maxMs: number, owners?: number) =>
-    rehearseThread(thread, codec, log, {
-      maxMs,
-      ...(owners !== undefined && { owners }),
-      listen: (scratch) => openScratchListener(settings, { codec, library, meta, service: scratch }),
-    });
+  const listen = (scratch: CallbackService) =>
+    openScratchListener(settings, { codec, library, meta, service: scratch });
   // A rehearsal changes the V8 shapes of classes. Objects that already exist would keep their old shape until the first
   // callback, for which V8 would discard the code of the rehearsal. So it begins before this thread's shards exist.
   const startedMs = systemClock.monotonicMs();
-  if (workers === 0 && settings.rehearsalMaxMs > 0) await rehearse(FIRST_REHEARSAL_MS, 1);
+  if (workers === 0 && settings.rehearsalMaxMs > 0) {
+    await rehearseThread(thread, codec, log, { maxMs: FIRST_REHEARSAL_MS, owners: 1, listen });
+  }
   const leftMs = settings.rehearsalMaxMs - (systemClock.monotonicMs() - startedMs);
   const onUselessOnce = onceFenced(log, onCannotServe);
   let cluster: ClusterNode | undefined;
@@ -328,7 +327,8 @@ async function makeOtherParts(
     meta,
     log,
   });
-  const warmUp = () => rehearse(leftMs < REHEARSAL_MIN_MS ? 0 : leftMs);
+  const maxMs = leftMs < REHEARSAL_MIN_MS ? 0 : leftMs;
+  const warmUp = () => rehearseThread(thread, codec, log, { maxMs, listen });
   return {
     settings,
     running,

@@ -1,7 +1,7 @@
 import type { Archive } from '../../../ports/archive.js';
 
-const NOTHING: AsyncIterable<never> = { [Symbol.asyncIterator]: () => ({ next: async () => END }) };
 const END: IteratorReturnResult<undefined> = { done: true, value: undefined };
+const NOTHING: AsyncIterable<never> = { [Symbol.asyncIterator]: () => ({ next: async () => END }) };
 
 /**
  * An archive without records, for a rehearsal. No round becomes old enough to be put into it, but each new id is looked

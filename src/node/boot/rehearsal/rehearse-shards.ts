@@ -96,7 +96,7 @@ export async function rehearseShards(deps: RehearsalDeps): Promise<Rehearsal> {
       await start(host, store);
       if (owner === 1) await importPlayers(host);
       listener = await deps.listen?.(host);
-      // What is not play, such as the recovery, counts as well.
+      // The import and the recovery count as well.
       const endMs = startedMs + (deps.maxMs * owner) / owners;
       const isLastNow = untilWarm(endMs, systemClock);
       do {
