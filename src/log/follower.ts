@@ -288,8 +288,8 @@ export class Follower implements OwnTail {
   private lacks(acknowledged: Position): boolean {
     const { sequence } = acknowledged.lsn;
     if (sequence > this.head.lsn.sequence) return true;
-    const there = this.recentEntries.find(({ head }) => head.lsn.sequence === sequence);
-    return there !== undefined && !isAt(there.head, acknowledged);
+    const there = this.from.recent.findHead(sequence);
+    return there !== undefined && !isAt(there, acknowledged);
   }
 
   private alone<T>(run: () => Promise<T>): Promise<T> {

@@ -2,6 +2,7 @@ import type { Logger } from '../base/logger.js';
 import type { Cancel, Timers } from '../base/timers.js';
 import type { Shard } from '../engine/shard.js';
 import { findOrphans } from '../log/orphans.js';
+import { formatLsn } from '../ports/lsn.js';
 import type { EncodedEntry, EntryFormat, Wal } from '../ports/wal.js';
 
 export interface OrphanKeeperDeps {
@@ -24,7 +25,8 @@ interface OrphanedShard {
 
 /** Saves acknowledged entries that the logs no longer contain, so that they survive this process. */
 export class OrphanKeeper {
-  private readonly inFiles = new WeakSet<EncodedEntry>();
+  /** Names of the entries that are in a file. */
+  private readonly inFiles = new Set<string>();
 
   constructor(private readonly deps: OrphanKeeperDeps) {}
 
@@ -40,7 +42,7 @@ export class OrphanKeeper {
   private async write(shard: Shard): Promise<void> {
     const { wal, format, log, timers } = this.deps;
     const acknowledged = shard.recentEntries;
-    const isNew = (entry: EncodedEntry) => !this.inFiles.has(entry);
+    const isNew = (entry: EncodedEntry) => !this.inFiles.has(nameOf(shard, entry));
     if (!acknowledged.some(isNew)) return;
     const asked: Pick<Wal, 'head' | 'read'> = {
       head: (...of) => inTime(timers, wal.head(...of)),
@@ -48,7 +50,7 @@ export class OrphanKeeper {
     };
     const orphans = (await findOrphans(asked, format, shard.id, acknowledged)).filter(isNew);
     if (orphans.length === 0) return;
-    for (const entry of orphans) this.inFiles.add(entry);
+    for (const entry of orphans) this.inFiles.add(nameOf(shard, entry));
     try {
       const path = await this.deps.writeOrphans(shard.id, orphans);
       log.error(
@@ -77,4 +79,9 @@ async function inTime<T>(timers: Timers, result: Promise<T>): Promise<T> {
   } finally {
     cancel();
   }
+}
+
+/** Text that only this entry of the store has. */
+function nameOf({ id }: Shard, { head: { lsn, nonce, checksum } }: EncodedEntry): string {
+  return `${id} ${formatLsn(lsn)} ${nonce} ${checksum}`;
 }

@@ -515,7 +515,7 @@ const LOG: readonly Row[] = [
   [
     'an entry of another owner at the same place is ours',
     'src/log/recent-entries.ts',
-    'isSameHead(found.head, head)',
+    'isSameHead(found, head)',
     'true',
     'test/log/lost-tail.test.ts',
     "a tail that another writer's entries replaced is kept as orphans",

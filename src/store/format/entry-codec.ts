@@ -190,9 +190,8 @@ class Batch implements BatchWriter {
 }
 
 /**
- * Memory for finalized entries only. The newest entries stay in memory for a while and are released in the order of
- * their creation. In Node's shared pool, entries were mixed with unrelated buffers, so that 8 MiB of entries kept 80
- * MiB alive.
+ * Memory for finalized entries, in pieces. Allocating each entry of 4 KiB or more separately would cause full garbage
+ * collections, like a new workspace per batch.
  */
 class EntryMemory {
   private piece = Buffer.alloc(0);
