@@ -440,6 +440,11 @@ export class ShardHost implements ThreadShards {
     await this.deps.onClose();
   }
 
+  /** Frees the memory of all shards. No request may be pending. */
+  discard(): void {
+    for (const { shard } of this.shards.values()) shard.leave();
+  }
+
   async drain(timeoutMs: number): Promise<boolean> {
     const { timers } = this.deps;
     this.stopSweeping();

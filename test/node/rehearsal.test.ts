@@ -11,6 +11,7 @@ import { untilWarm } from '../../src/node/boot/rehearsal/until-warm.js';
 import { rulesOf } from '../../src/node/settings/rules.js';
 import type { Archive } from '../../src/ports/archive.js';
 import { MemoryGuard } from '../../src/upkeep/memory-guard.js';
+import { heldAfter } from '../support/garbage.js';
 import { CODEC, DEAF } from '../support/host-deps.js';
 import { settingsWith } from '../support/settings.js';
 import { TestNode } from '../support/test-node.js';
@@ -125,6 +126,19 @@ test('a rehearsal through a listener executes the same callbacks, and closes the
   );
   assert.deepEqual(endpoints, ALL);
   assert.deepEqual(answers, ['accepted']);
+});
+
+test('a rehearsal frees its shards even if its listener remains', async () => {
+  const kept: unknown[] = [];
+  const listen: RehearsalDeps['listen'] = async (service) => {
+    kept.push(service);
+    return { play: async () => {}, close: () => {} };
+  };
+  await rehearsed(listen);
+  const held = await heldAfter(async () => {
+    for (let i = 0; i < 3; i++) await rehearsed(listen);
+  });
+  assert.ok(held < 2 ** 22, `${held} bytes`);
 });
 
 test('a rehearsal ends even if the settings allow a single connection', async () => {

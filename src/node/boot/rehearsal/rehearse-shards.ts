@@ -106,8 +106,11 @@ export async function rehearseShards(deps: RehearsalDeps): Promise<Rehearsal> {
     } finally {
       listener?.close();
       await host.close();
+      // uWebSockets.js keeps the handlers of a closed app, and they refer to the host.
+      host.discard();
     }
   }
+  store.discard();
   const callbacks = rounds * PLAYERS_AT_ONCE * roundOfPlay('', 0, deps.stakes).length;
   return { callbacks, tookMs: Math.round(systemClock.monotonicMs() - startedMs) };
 }

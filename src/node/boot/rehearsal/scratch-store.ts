@@ -37,6 +37,15 @@ export class ScratchStore implements Wal, SnapshotStore {
     });
   }
 
+  /** Frees the memory of all logs and snapshots. */
+  discard(): void {
+    for (const files of this.files) {
+      files.entries = [];
+      files.snapshot = undefined;
+      files.chunks = [];
+    }
+  }
+
   private add(shard: number, entries: readonly EncodedEntry[]): void {
     const files = this.of(shard);
     for (const entry of entries) {
